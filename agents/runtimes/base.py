@@ -1,0 +1,138 @@
+"""What a runtime is: how an agent is called and how what it printed is read; starts nothing, writes nothing."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class ErrorKind(StrEnum):
+    """Why an execution failed, for people and programs."""
+
+    AGENT_ERROR = "agent_error"  # the agent itself said that it failed
+    CRASHED = "crashed"  # it ended by itself, without an answer
+    NOT_STARTED = "not_started"  # the program or its folder is not there
+    NO_ANSWER = "no_answer"  # it ended well but printed no final object
+    TIMEOUT = "timeout"
+    LOST = "lost"
+    ABANDONED = "abandoned"
+    AUTH = "auth"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    USAGE_LIMIT = "usage_limit"
+    TURN_LIMIT = "turn_limit"
+    BUDGET = "budget"
+    MCP_UNAVAILABLE = "mcp_unavailable"
+    DISK_FULL = "disk_full"
+
+
+class Ending(StrEnum):
+    """The three ways in which one call of an agent can come out."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """One call: what the agent is asked, and within which limits."""
+
+    prompt: str
+    model: str = ""  # blank: the runtime's own default
+    allowed_tools: tuple[str, ...] | None = None  # None: unrestricted
+    timeout_seconds: int = 900
+    run_number: int = 1  # 1 for a call outside a loop
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """What the runner starts for one call."""
+
+    argv: tuple[str, ...]
+    stdin: bytes = b""
+    env: Mapping[str, str] = field(default_factory=dict)  # beside the allow-list and Trinity's own names
+    final_types: tuple[str, ...] = ()  # JSON lines whose "type" says that the answer is complete
+    interrupt_first: bool = True  # on timeout INT comes before TERM: some agents still print their cost
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What one ended process left: the runner's facts and its capped output files."""
+
+    stdout: Path
+    stderr: Path
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    terminated: bool = False  # somebody asked the runner to end it
+    hung: bool = False  # the final object stood there, but the process had to be ended
+    start_error: str | None = None  # the program never ran: why
+    spool_error: str | None = None  # errno name when the output could not be written, such as ENOSPC
+    truncated_bytes: int = 0  # cut out of the middle of stdout
+    timeout_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens as the agent's last word counts them; None is unknown."""
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """The model could not be reached before the agent did anything (section 3, "The model is away")."""
+
+    kind: ErrorKind
+    until: dt.datetime | None = None  # the reset time that was named
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one call, in the neutral words that everything above understands."""
+
+    ending: Ending
+    response: str = ""
+    error_kind: ErrorKind | None = None
+    error: str = ""  # a plain sentence
+    cost_nano: int | None = None  # nano-dollars; None is unknown, never 0
+    cost_estimated: bool = False
+    tokens: TokenUsage = field(default_factory=TokenUsage)
+    model: str = ""  # what the agent says it used
+    # neutral trajectory steps: [[{"tool", "args"?, "result"?, "error"?, "agent"?, "id"?}]]
+    steps: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    permission_denials: tuple[str, ...] = ()  # tools that were refused, each once, in order
+    away: Away | None = None
+    duration_ms: int | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.ending is Ending.COMPLETED
+
+
+class Runtime(Protocol):
+    """How one kind of agent is called. Implementations hold no state."""
+
+    name: str
+    answers_in_worker: bool  # True only for `scripted`, which starts no process
+
+    def clean_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings with defaults filled in; Refused at `runtime_settings.<key>` when one is wrong."""
+
+    def restricts_tools(self, settings: Mapping[str, Any]) -> bool:
+        """Whether `allowed_tools` can be kept; where not, a start that asks for it is refused."""
+
+    def command(self, call: AgentCall, settings: Mapping[str, Any]) -> CommandSpec:
+        """What to start for this call."""
+
+    def read(self, printed: Printed, settings: Mapping[str, Any]) -> Outcome:
+        """What came of it; never raises for what an agent printed."""
+
+    def activity(self, tail: bytes, settings: Mapping[str, Any]) -> str | None:
+        """The last tool and its first argument (≤ 200 characters) from the end of what is printed so far."""
