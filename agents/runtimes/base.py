@@ -1,4 +1,4 @@
-"""What a runtime is: how an agent is called and how what it printed is read; starts nothing, writes nothing."""
+"""What a runtime is: how an agent is called, how its output is read; starts nothing, writes nothing."""
 
 import datetime as dt
 from collections.abc import Mapping

@@ -26,7 +26,7 @@ def monotonic() -> float:
 @contextmanager
 def clock_from(source: Callable[[], dt.datetime]) -> Iterator[None]:
     """Read the time from `source` inside the block (virtual time in scenarios and tests)."""
-    global _source  # noqa: PLW0603 — the one injectable function is a module value on purpose
+    global _source
     before, _source = _source, source
     try:
         yield

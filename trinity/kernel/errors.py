@@ -1,4 +1,4 @@
-"""The two kinds of error a domain call may raise: the caller's fault and ours; no door-specific words here."""
+"""The two kinds of error a domain call may raise: the caller's fault and ours; no door has words here."""
 
 from collections.abc import Mapping, Sequence
 
