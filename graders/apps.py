@@ -1,0 +1,7 @@
+"""The graders app."""
+
+from django.apps import AppConfig
+
+
+class GradersConfig(AppConfig):
+    name = "graders"
