@@ -1,4 +1,4 @@
-"""The parameters of a loop as a caller gave them: types and bounds; knows no row but the agent it is checked against."""
+"""The parameters of a loop as a caller gave them: types and bounds; knows no row but the agent it is for."""
 
 import math
 from collections.abc import Mapping
