@@ -62,8 +62,8 @@ def run(host: str, port: int, *, ready: Callable[[], None]) -> bool:
         threading.Thread(target=_run_celery, name="celery", daemon=True).start()
         ready()
 
-    reactor.callWhenRunning(begin)  # type: ignore[attr-defined]
-    reactor.addSystemEventTrigger("before", "shutdown", current.stop)  # type: ignore[attr-defined]
+    reactor.callWhenRunning(begin)
+    reactor.addSystemEventTrigger("before", "shutdown", current.stop)  # type: ignore[arg-type]
     server.run()
     return bool(server.listening_addresses)
 

@@ -65,8 +65,6 @@ def problem_for(error: Exception, context: dict[str, Any]) -> Response | None:
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="trinity"'
-    if isinstance(error, exceptions.Throttled) and error.wait:
-        headers["Retry-After"] = str(int(error.wait) + 1)
     return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
 
 
