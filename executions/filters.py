@@ -1,0 +1,36 @@
+"""The filters of the executions page, from its address; what they let through is decided by `queries`."""
+
+from typing import Any
+
+import django_filters
+from django import forms
+
+from agents.models import Agent
+from executions.models import Execution
+from executions.vocabulary import ExecutionStatus, Trigger
+from trinity.kernel.choices import choices_of
+
+LOOP_ID_PATTERN = r"loop_[A-Za-z0-9_-]{16}\Z"
+
+
+class ExecutionFilter(django_filters.FilterSet):
+    """Each field narrows; rubbish is an error at its field, and then nothing is listed."""
+
+    agent = django_filters.ModelChoiceFilter(
+        queryset=Agent.objects.none(), to_field_name="name", empty_label="any", label="Agent"
+    )
+    trigger = django_filters.ChoiceFilter(choices=choices_of(Trigger), empty_label="any", label="Trigger")
+    status = django_filters.ChoiceFilter(choices=choices_of(ExecutionStatus), empty_label="any", label="Status")
+    loop_id = django_filters.CharFilter(
+        label="Loop", widget=forms.TextInput(attrs={"placeholder": "loop_…", "autocomplete": "off"})
+    )
+
+    class Meta:
+        model = Execution
+        fields = ("agent", "trigger", "status", "loop_id")
+
+    def __init__(self, *args: Any, agents: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.filters["agent"].queryset = agents
+        loop_id = self.form.fields["loop_id"]
+        loop_id.validators.append(forms.fields.validators.RegexValidator(LOOP_ID_PATTERN, "Must be a loop's id."))
