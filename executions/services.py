@@ -97,7 +97,7 @@ def _next_in_line(step: AgentStep, agent: Agent) -> Execution | None:
 def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
     columns: dict[str, Any] = {
         "status": ExecutionStatus.RUNNING,
-        "started_at": execution.started_at or step.now,
+        "started_at": step.now,
         "not_before": None,
         "waits_for_model": "",
         "claim_token": secrets.token_hex(16),
@@ -177,6 +177,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
         "waits_for_model": away.kind,
         "away_since": execution.away_since or step.now,
         "attempt": execution.attempt + 1,  # each attempt has a spool folder of its own
+        "started_at": None,  # waiting is not working: the next attempt's time counts from its own start
         "claim_token": "",
         "worker": "",
         "host": "",

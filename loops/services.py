@@ -116,27 +116,28 @@ def stop_loops_of(agent: Agent, viewer: Viewer) -> int:
 
 
 def _end_if_nothing_is_in_flight(record: LoopRecord) -> bool:
-    """Ask rules 5–7 of a loop that waits or is parked, and end it if one says so."""
-    loop, step = record.loop, record.step
-    execution = _unended_execution(loop)
-    if execution is not None and execution.in_flight:
+    newest = record.loop.runs.order_by("-run_number").select_related("execution").first()
+    waiting = newest.execution if newest and not newest.execution.ended else None
+    if waiting is not None and waiting.in_flight:
         return False
-    decision = before_run(loop.facts(step.now))
+    return end_waiting(record, waiting)
+
+
+def end_waiting(record: LoopRecord, waiting: Execution | None) -> bool:
+    """Ask rules 5–7 of a loop that is parked or has a `waiting` run, and end it if one says so."""
+    decision = before_run(record.loop.facts(record.step.now))
     if not isinstance(decision, End):
         return False
-    if execution is not None:
-        Run.objects.filter(execution=execution).delete()
-        withdraw(step, execution)
+    if waiting is not None:
+        take_back_run(waiting)
+        withdraw(record.step, waiting)
     record.end(decision)
     return True
 
 
-def _unended_execution(loop: Loop) -> Execution | None:
-    return (
-        Execution.objects.filter(loop_id=loop.pk, status__in=[ExecutionStatus.QUEUED, ExecutionStatus.RUNNING])
-        .only("id", "agent_id", "status", "loop_id", "run_number")
-        .first()
-    )
+def take_back_run(execution: Execution) -> None:
+    """A run that has not begun is not in `runs[]`; its execution stays (section 2)."""
+    Run.objects.filter(execution=execution).delete()
 
 
 # --- repairs: what the sweep finds due -------------------------------------------------------------------
