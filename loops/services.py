@@ -1,10 +1,10 @@
 """Writes of loops: start, carry on, stop, and the two repairs of the sweep; compares no limit itself."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import structlog
-from django.db import transaction
+from django.db import InterfaceError, OperationalError
 
 from accounts.services import audit
 from accounts.viewers import Viewer
@@ -15,11 +15,11 @@ from executions.services import queue_execution, withdraw
 from executions.step import AgentStep, agent_step
 from executions.vocabulary import ExecutionStatus, Trigger
 from loops.decisions import Decision, End, Park, Start, before_run
-from loops.models import Loop, Run
+from loops.models import IS_ACTIVE, Loop, Run
 from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
 from loops.record import LoopRecord, record_of
-from loops.vocabulary import ACTIVE, EventKind, LoopStatus, StopAnswer
+from loops.vocabulary import ACTIVE, EventKind, StopAnswer
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
 
@@ -116,7 +116,8 @@ def stop_loops_of(agent: Agent, viewer: Viewer) -> int:
 
 
 def _end_if_nothing_is_in_flight(record: LoopRecord) -> bool:
-    newest = record.loop.runs.order_by("-run_number").select_related("execution").first()
+    runs = record.loop.runs.select_related("execution").defer("execution__prompt", "execution__response")
+    newest = runs.order_by("-run_number").first()  # by loop_id, SQLite would read every execution there is
     waiting = newest.execution if newest and not newest.execution.ended else None
     if waiting is not None and waiting.in_flight:
         return False
@@ -167,8 +168,9 @@ def end_overdue_waits(now: dt.datetime, limit: int) -> int:
     """End loops whose deadline passed while their next run waited for a slot or for the model."""
     in_flight = Execution.objects.filter(status=ExecutionStatus.RUNNING).exclude(loop_id="").values("loop_id")
     overdue = (
-        Loop.objects.filter(status=LoopStatus.RUNNING, deadline_at__lte=now, next_run_at=None)
+        Loop.objects.filter(IS_ACTIVE, deadline_at__lte=now, next_run_at=None)
         .exclude(pk__in=in_flight)
+        .order_by("deadline_at")
         .values_list("pk", "agent_id")[:limit]
     )
     return _each(overdue, _end_overdue)
@@ -180,13 +182,13 @@ def _end_overdue(loop_id: str, agent_id: int) -> bool:
         return not record.loop.ended and _end_if_nothing_is_in_flight(record)
 
 
-def _each(found: Iterable[tuple[str, int]], move: object) -> int:
-    """Each in a transaction of its own, so that one bad row does not stop the others."""
+def _each(found: Iterable[tuple[str, int]], move: Callable[[str, int], bool]) -> int:
+    """Each in a transaction of its own, so that one bad row does not stop the others; a database that is away does."""
     moved = 0
     for loop_id, agent_id in found:
         try:
-            moved += bool(move(loop_id, agent_id))  # type: ignore[operator]
-        except transaction.TransactionManagementError:
+            moved += move(loop_id, agent_id)
+        except (OperationalError, InterfaceError):
             raise
         except Exception:
             log.exception("a loop could not be moved; the others go on", loop_id=loop_id)
