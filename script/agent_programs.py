@@ -48,18 +48,14 @@ def cache_folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Unavailable(
-            f"{folder}, where the agents' programs are kept, cannot be made: {error}"
-        ) from error
+        raise Unavailable(f"{folder}, where the agents' programs are kept, cannot be made: {error}") from error
     return folder
 
 
 def _can_import(python: Path, module: str) -> bool:
     if not python.exists():
         return False
-    return (
-        subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
-    )
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
 
 
 def _run(command: Sequence[str]) -> None:

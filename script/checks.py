@@ -17,9 +17,7 @@ from pathlib import Path
 from written import files_over_their_size, requirements_at_fault
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = Path(
-    sys.executable
-).parent  # not resolved: the venv's, not those beside the Python that it is made of
+TOOLS = Path(sys.executable).parent  # not resolved: the venv's, not those beside the Python that it is made of
 OPENAPI = ROOT / "docs" / "openapi.yaml"
 AT_A_TIME = 2
 
@@ -143,7 +141,7 @@ CHECKS: Sequence[Check] = (
         "safe to deploy",
         command(sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION),
     ),
-    Check("imports run one way", command(*tool("lint-imports"))),
+    Check("imports run one way", command(*tool("lint-imports", "--no-logo"))),
     Check("packages fit together", command(sys.executable, "-m", "pip", "check")),
     Check("format (ruff)", command(sys.executable, "-m", "ruff", "format", "--check", ".")),
     Check("lint (ruff)", command(sys.executable, "-m", "ruff", "check", "--output-format=concise", ".")),
@@ -152,11 +150,11 @@ CHECKS: Sequence[Check] = (
 )
 
 
-def main() -> int:
-    """Run them all; the exit code is 0 only if each is well."""
+def run_all(checks: Sequence[Check]) -> int:
+    """Run them all, and print a line for each; the exit code is 0 only if each is well."""
     all_good = True
     with ThreadPoolExecutor(AT_A_TIME) as threads:
-        asked = [threads.submit(_timed, check) for check in CHECKS]
+        asked = [threads.submit(_timed, check) for check in checks]
         for answer in as_completed(asked):
             check, verdict, seconds = answer.result()
             all_good = all_good and verdict.good
@@ -176,4 +174,4 @@ def _timed(check: Check) -> tuple[Check, Verdict, float]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_all(CHECKS))

@@ -4,7 +4,7 @@
 # POSIX sh, sourced with `root` set to the folder of the project. Names that start with an underscore are
 # this file's own (POSIX sh has no local variables).
 
-venv=$root/.venv
+venv=${root:?is set by the script that reads this file}/.venv
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -105,18 +105,12 @@ def install(product: Product) -> None:
     name = manager.packages[product]
     before = way_to_root() if manager.as_root else []
     if before is None:
-        raise Unavailable(
-            f"{product} is not here; to install it: sudo {manager.program} {manager.verb} {name}"
-        )
+        raise Unavailable(f"{product} is not here; to install it: sudo {manager.program} {manager.verb} {name}")
     print(f"Installing {product}: {manager.program} {manager.verb} {name} …", file=sys.stderr, flush=True)
     command = [*before, *manager.install([name])]
     # Lists that are old, or were never fetched, make the first try fail.
-    if not (
-        _succeeds(command) or (_succeeds([*before, manager.program, *manager.refresh]) and _runs(command))
-    ):
-        raise Unavailable(
-            f"{product} is not here, and {manager.program} could not install {name} (see above)"
-        )
+    if not (_succeeds(command) or (_succeeds([*before, manager.program, *manager.refresh]) and _runs(command))):
+        raise Unavailable(f"{product} is not here, and {manager.program} could not install {name} (see above)")
 
 
 def _succeeds(command: Sequence[str]) -> bool:
@@ -130,8 +124,6 @@ def _runs(command: Sequence[str]) -> bool:
 
 def _returncode(command: Sequence[str], output: int) -> int:
     try:
-        return subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False
-        ).returncode
+        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False).returncode
     except OSError:
         return 127

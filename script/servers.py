@@ -163,7 +163,7 @@ class Redis(Server):
     def stop(self) -> None:
         pid_file = self.folder / "redis.pid"
         self._answers("SHUTDOWN NOSAVE")
-        if not wait_until(lambda: not listens(self.port), seconds=5) and pid_file.is_file():
+        if not wait_until(lambda: not listens(self.port), seconds=2) and pid_file.is_file():
             kill_if_named(int(pid_file.read_text()), str(self.port))
 
     def _answers(self, command: str) -> str | None:
@@ -187,23 +187,17 @@ def postgres_programs() -> Path:
     folders = {Path(on_path).resolve().parent} if on_path else set()
     for place in POSTGRESQL_PLACES:
         folders.update(Path("/").glob(place.lstrip("/")))
-    whole = [
-        folder for folder in folders if all((folder / name).is_file() for name in ("initdb", "postgres"))
-    ]
+    whole = [folder for folder in folders if all((folder / name).is_file() for name in ("initdb", "postgres"))]
     newest = max(((_postgres_version(folder), folder) for folder in whole), default=None)
     if newest is None:
         raise Unavailable("PostgreSQL's initdb and pg_ctl are not here")
     if newest[0] < OLDEST_POSTGRESQL:
-        raise Unavailable(
-            f"PostgreSQL {OLDEST_POSTGRESQL} or newer is needed; here is {newest[0]} in {newest[1]}"
-        )
+        raise Unavailable(f"PostgreSQL {OLDEST_POSTGRESQL} or newer is needed; here is {newest[0]} in {newest[1]}")
     return newest[1]
 
 
 def _postgres_version(programs: Path) -> int:
-    said = subprocess.run(
-        [programs / "pg_ctl", "--version"], capture_output=True, text=True, check=False
-    ).stdout
+    said = subprocess.run([programs / "pg_ctl", "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"\d+", said)
     return int(found[0]) if found else 0
 
@@ -269,6 +263,4 @@ def _command_line(pid: int) -> str:
     listed = Path(f"/proc/{pid}/cmdline")
     if listed.parent.parent.is_dir():  # Linux; a small container has no `ps`
         return listed.read_text(errors="replace") if listed.is_file() else ""
-    return subprocess.run(
-        ["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout
+    return subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout

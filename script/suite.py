@@ -102,9 +102,7 @@ class Suite:
         arguments += [f"-pno:{plugin}" for plugin in group.without]
         arguments += ["-n", str(group.workers)] if group.workers else []
         may_be_empty = bool(self.for_pytest)  # the caller chose tests by other means than folders
-        yield run_pytest(
-            group.name, database, arguments + self.for_pytest, variables, may_be_empty=may_be_empty
-        )
+        yield run_pytest(group.name, database, arguments + self.for_pytest, variables, may_be_empty=may_be_empty)
 
     def _not_run(self, name: str, database: Database, reason: Unavailable) -> Result:
         print(f"\n== {name} on {database}: not run. {reason}", flush=True)
@@ -129,9 +127,7 @@ class Suite:
 
     def _start_services(self) -> dict[str, str]:
         given = {word: os.environ[word] for word in GIVEN_BY.values() if os.environ.get(word)}
-        wanted = [
-            product for product, word in GIVEN_BY.items() if word not in given and self._can_run(product)
-        ]
+        wanted = [product for product, word in GIVEN_BY.items() if word not in given and self._can_run(product)]
         if not wanted:
             return given
         servers = self.until_the_end.enter_context(throwaway_servers(wanted))
@@ -151,9 +147,7 @@ def run_check() -> Result:
     """Run script/check; it says by itself what is wrong."""
     print("== check", flush=True)
     finished = subprocess.run([sys.executable, ROOT / "script" / "checks.py"], check=False)
-    return Result(
-        "check", "", note="" if finished.returncode == 0 else "failed", good=finished.returncode == 0
-    )
+    return Result("check", "", note="" if finished.returncode == 0 else "failed", good=finished.returncode == 0)
 
 
 def bring_chromium(*, may_install: bool) -> Path:

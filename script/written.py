@@ -12,9 +12,7 @@ ANY_SIZE = ("migrations", "tests")
 PIN = re.compile(r"^(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[\w,.-]+\])?==(?P<version>\S+)")
 HASH = re.compile(r"^\s+--hash=sha256:[0-9a-f]{64}")
 # Where packages come from is for the one who installs them to say.
-ADDRESS = re.compile(
-    r"://|\s@\s|^\s*(?:-i|-f|--(?:extra-)?index-url|--find-links|--trusted-host|--no-index)\b"
-)
+ADDRESS = re.compile(r"://|\s@\s|^\s*(?:-i|-f|--(?:extra-)?index-url|--find-links|--trusted-host|--no-index)\b")
 
 
 def requirements_at_fault(root: Path) -> list[str]:
