@@ -42,7 +42,6 @@ class Group:
     name: str
     databases: Sequence[Database]
     fast: bool = False
-    workers: int = 0  # only where tests share nothing: no database, no port, no clock of the machine
     without: Sequence[str] = ("schemathesis",)  # plugins that it does not use and that take a second to load
     needs_chromium: bool = False
     needs_agents: bool = False
@@ -60,7 +59,7 @@ class Group:
 
 BOTH = (Database.SQLITE, Database.POSTGRESQL)
 GROUPS = (
-    Group("unit", [Database.NONE], fast=True, workers=2),
+    Group("unit", [Database.NONE], fast=True),
     Group("architecture", [Database.SQLITE], fast=True),
     Group("services", BOTH, fast=True),
     Group("web", BOTH, fast=True, without=()),

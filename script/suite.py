@@ -100,7 +100,6 @@ class Suite:
             return
         arguments = [str(group.folder), *self._markers(database, variables)]
         arguments += [f"-pno:{plugin}" for plugin in group.without]
-        arguments += ["-n", str(group.workers)] if group.workers else []
         may_be_empty = bool(self.for_pytest)  # the caller chose tests by other means than folders
         yield run_pytest(group.name, database, arguments + self.for_pytest, variables, may_be_empty=may_be_empty)
 
