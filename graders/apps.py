@@ -5,4 +5,3 @@ from django.apps import AppConfig
 
 class GradersConfig(AppConfig):
     name = "graders"
-    verbose_name = "Graders"

@@ -109,7 +109,10 @@ class Outcome:
     steps: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     permission_denials: tuple[str, ...] = ()  # tools that were refused, each once, in order
     away: Away | None = None
-    duration_ms: int | None = None
+    duration_ms: int | None = None  # by the runner's monotonic clock
+    commits: int | None = None  # what the workspace's git says; None outside a work tree
+    lines_added: int | None = None
+    lines_removed: int | None = None
 
     @property
     def succeeded(self) -> bool:

@@ -4,14 +4,19 @@ REPLACEMENT = "\ufffd"
 
 
 def clean(text: str, limit: int | None = None) -> str:
-    """`text` without NUL and lone surrogates; cut at `limit` characters, saying so."""
+    """`text` without NUL and lone surrogates; cut in its middle to `limit` characters, saying so.
+
+    The end is kept as well as the beginning: a stop signal and a verdict stand there.
+    """
     if "\x00" in text:
         text = text.replace("\x00", REPLACEMENT)
     if not text.isascii():
         text = _without_lone_surrogates(text)
     if limit is not None and len(text) > limit:
-        note = f"\n[cut: {len(text):,} characters, {limit:,} kept]"
-        text = text[: max(0, limit - len(note))] + note
+        note = f"\n[cut here: {len(text):,} characters, about {limit:,} kept]\n"
+        room = max(0, limit - len(note))
+        tail = room // 4
+        text = (text[: room - tail] + note + text[len(text) - tail :])[:limit]
     return text
 
 

@@ -1,0 +1,37 @@
+"""Tells the workers of a place that an agent has work; carries an id only, and may be lost without harm."""
+
+from collections.abc import Callable
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+
+def _send_to_queue(agent_id: int, place: str) -> None:
+    from executions.tasks import (
+        take_work,
+    )  # a task belongs to the Celery app, which imports this app's models
+
+    take_work.apply_async((agent_id,), queue=queue_of(place))
+
+
+def queue_of(place: str) -> str:
+    """The Celery queue of a place, so that an agent's folder and its runners are met again."""
+    return f"place.{place}"
+
+
+_send: Callable[[int, str], None] = _send_to_queue
+
+
+def send_with(send: Callable[[int, str], None] | None) -> None:
+    """Replace how a nudge travels (None: by Celery); a process without a broker hands it on directly."""
+    global _send
+    _send = send or _send_to_queue
+
+
+def nudge(agent_id: int, place: str) -> None:
+    """Say that the agent has work. A broker that is away costs at most its socket timeout: the sweep finds it."""
+    try:
+        _send(agent_id, place)
+    except Exception as error:
+        log.warning("nudge not sent; the sweep will find the work", agent_id=agent_id, error=repr(error))

@@ -1,0 +1,277 @@
+"""Writes of executions: queue, admit and claim, settle, put back, withdraw; starts no process.
+
+Admission and claim are one guarded move (ADR 2): a worker that has room takes the agent's oldest due execution under
+the agent's lock, so a row is either waiting or claimed, and no message has to arrive in between.
+"""
+
+import datetime as dt
+import random
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, IntegerField, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+
+from agents.models import Agent
+from agents.runtimes.base import Away, Ending, ErrorKind, Outcome
+from agents.runtimes.settings import patience_seconds
+from executions import trajectory
+from executions.decisions import AwayFacts, wait_until
+from executions.lease import lease_end
+from executions.models import Execution
+from executions.receivers import receiver_of
+from executions.step import AgentStep, agent_step
+from executions.vocabulary import ExecutionStatus, Trigger
+from trinity.kernel.text import clean
+
+MAX_RESPONSE_CHARACTERS = 1_000_000
+MAX_ERROR_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """A worker as a claim names it."""
+
+    worker: str
+    host: str
+    spool_id: str
+    place: str
+    lease_seconds: float
+
+
+def queue_execution(step: AgentStep, *, trigger: Trigger, prompt: str, timeout_seconds: int, **more: Any) -> Execution:
+    """Make an execution that waits for a slot of the step's agent. `more` are further columns."""
+    execution = Execution.objects.create(
+        agent=step.agent,
+        trigger=trigger,
+        prompt=prompt,
+        timeout_seconds=timeout_seconds,
+        queued_at=step.now,
+        **more,
+    )
+    step.queued[execution.pk] = execution
+    step.work_is_left = True
+    return execution
+
+
+def admit(step: AgentStep, claimant: Claimant) -> Execution | None:
+    """Give the agent's oldest due execution a free slot and the claim to `claimant`; None when nothing may begin.
+
+    First come first served over all triggers (section 2). One whose guardrails forbid it now is withdrawn by its
+    receiver, and the next in line is asked.
+    """
+    agent = step.agent
+    if not agent.running or agent.place != claimant.place:
+        return None
+    while (execution := _next_in_line(step, agent)) is not None:
+        if receiver_of(execution).may_begin(step, execution):
+            _claim(step, execution, claimant)
+            receiver_of(execution).begun(step, execution)
+            return execution
+        withdraw(step, execution)
+    return None
+
+
+def _next_in_line(step: AgentStep, agent: Agent) -> Execution | None:
+    in_flight = (
+        Execution.objects.filter(agent=OuterRef("agent"), status=ExecutionStatus.RUNNING)
+        .order_by()
+        .values("agent")
+        .annotate(count=Count("pk"))
+        .values("count")
+    )
+    found = (
+        Execution.objects.filter(agent=agent, status=ExecutionStatus.QUEUED)
+        .filter(Q(not_before=None) | Q(not_before__lte=step.now))
+        .annotate(slots_taken=Coalesce(Subquery(in_flight, output_field=IntegerField()), 0))
+        .order_by("queued_at", "id")
+        .values_list("id", "slots_taken")
+        .first()
+    )
+    if found is None or found[1] >= agent.max_parallel_tasks:
+        step.work_is_left = False
+        return None
+    execution = step.queued.get(found[0]) or Execution.objects.get(pk=found[0])
+    execution.agent = agent
+    return execution
+
+
+def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
+    columns: dict[str, Any] = {
+        "status": ExecutionStatus.RUNNING,
+        "started_at": execution.started_at or step.now,
+        "not_before": None,
+        "waits_for_model": "",
+        "claim_token": secrets.token_hex(16),
+        "worker": claimant.worker,
+        "host": claimant.host,
+        "spool_id": claimant.spool_id,
+    }
+    Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED).update(
+        **columns, lease_until=lease_end(claimant.lease_seconds)
+    )
+    _remember(execution, columns)
+
+
+def take(agent_id: int, claimant: Claimant) -> Execution | None:
+    """Admit and claim the agent's next execution, if one may begin; safe to call at any time, from anywhere."""
+    with agent_step(agent_id) as step:
+        execution = admit(step, claimant)
+        step.work_is_left = False  # the caller asks again until there is none
+    return execution
+
+
+def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = None) -> Execution | None:
+    """Write the outcome of a claimed execution, let its parent go on, and claim the agent's next one.
+
+    All in one transaction, guarded by the claim's token: whoever lost the claim writes only the text and cost of a
+    lost execution. Returns the next execution, which the same worker goes on with, or None.
+    """
+    with agent_step(execution.agent_id) as step:
+        if outcome.away and (until := _worth_waiting(step, execution, outcome.away)):
+            moved = _put_back(step, execution, outcome.away, until)
+        else:
+            moved = _end(step, execution, outcome)
+        if not moved:
+            _keep_late_outcome(execution, outcome)
+        following = admit(step, claimant) if claimant is not None else None
+        if following is not None:
+            step.work_is_left = False
+    return following
+
+
+def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
+    columns = outcome_columns(outcome) | {
+        "ended_at": step.now,
+        "duration_ms": outcome.duration_ms
+        if outcome.duration_ms is not None
+        else round(execution.running_for(step.now).total_seconds() * 1000),
+        "lease_until": None,
+        "activity": "",
+    }
+    if not _mine(execution).update(**columns):
+        return False
+    _remember(execution, columns)
+    trajectory.store(execution, outcome.steps)
+    receiver_of(execution).ended(step, execution, outcome)
+    return True
+
+
+def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.datetime | None:
+    agent = step.agent
+    patience = patience_seconds(agent.runtime, agent.runtime_settings)
+    return wait_until(
+        AwayFacts(
+            now=step.now,
+            away_since=execution.away_since or step.now,
+            tries=execution.attempt,
+            named_until=away.until,
+            patience=dt.timedelta(seconds=patience),
+            parent_ends=receiver_of(execution).patience_ends(step, execution),
+            jitter=random.random(),  # noqa: S311 — spreads waiting agents, guards nothing
+        )
+    )
+
+
+def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datetime) -> bool:
+    columns: dict[str, Any] = {
+        "status": ExecutionStatus.QUEUED,
+        "not_before": until,
+        "waits_for_model": away.kind,
+        "away_since": execution.away_since or step.now,
+        "attempt": execution.attempt + 1,  # each attempt has a spool folder of its own
+        "claim_token": "",
+        "worker": "",
+        "host": "",
+        "spool_id": "",
+        "lease_until": None,
+        "activity": "",
+    }
+    if not _mine(execution).update(**columns):
+        return False
+    _remember(execution, columns)
+    receiver_of(execution).waits(step, execution)
+    return True
+
+
+def withdraw(step: AgentStep, execution: Execution) -> None:
+    """Cancel an execution that has not begun; its row stays."""
+    columns = {
+        "status": ExecutionStatus.CANCELLED,
+        "ended_at": step.now,
+        "not_before": None,
+        "waits_for_model": "",
+    }
+    Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED).update(**columns)
+    _remember(execution, columns)
+
+
+def take_over(execution: Execution, claimant: Claimant) -> bool:
+    """Take the claim of a worker that is gone; False when somebody else was faster or it ended meanwhile."""
+    with agent_step(execution.agent_id) as step:
+        columns = {
+            "claim_token": secrets.token_hex(16),
+            "worker": claimant.worker,
+            "host": claimant.host,
+            "spool_id": execution.spool_id or claimant.spool_id,
+        }
+        moved = _mine(execution).update(**columns, lease_until=lease_end(claimant.lease_seconds))
+        if moved:
+            _remember(execution, columns)
+            execution.agent = step.agent
+    return bool(moved)
+
+
+def outcome_columns(outcome: Outcome) -> dict[str, Any]:
+    """The columns that an outcome fills."""
+    return {
+        "status": _STATUS_OF[outcome.ending],
+        "response": clean(outcome.response, MAX_RESPONSE_CHARACTERS),
+        "error_kind": outcome.error_kind or "",
+        "error": clean(outcome.error, MAX_ERROR_CHARACTERS),
+        "cost_nano": max(outcome.cost_nano, 0) if outcome.cost_nano is not None else None,
+        "cost_estimated": outcome.cost_estimated,
+        "input_tokens": outcome.tokens.input,
+        "output_tokens": outcome.tokens.output,
+        "cache_read_tokens": outcome.tokens.cache_read,
+        "cache_write_tokens": outcome.tokens.cache_write,
+        "used_model": clean(outcome.model, 200),
+        "permission_denials": list(outcome.permission_denials),
+        "tool_calls": sum(len(step) for step in outcome.steps),
+        "commits": outcome.commits,
+        "lines_added": outcome.lines_added,
+        "lines_removed": outcome.lines_removed,
+    }
+
+
+_STATUS_OF = {
+    Ending.COMPLETED: ExecutionStatus.COMPLETED,
+    Ending.FAILED: ExecutionStatus.FAILED,
+    Ending.TIMED_OUT: ExecutionStatus.TIMED_OUT,
+}
+
+
+def _mine(execution: Execution) -> Any:
+    """The row as long as this claim holds: every write of an outcome goes through this guard."""
+    return Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.RUNNING, claim_token=execution.claim_token)
+
+
+def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:
+    """A lost execution whose outcome arrives after all keeps its status, and gets the text and the cost."""
+    Execution.objects.filter(
+        pk=execution.pk,
+        attempt=execution.attempt,
+        status=ExecutionStatus.FAILED,
+        error_kind=ErrorKind.LOST,
+        cost_nano=None,
+    ).update(
+        response=clean(outcome.response, MAX_RESPONSE_CHARACTERS),
+        cost_nano=outcome.cost_nano,
+        cost_estimated=outcome.cost_estimated,
+    )
+
+
+def _remember(execution: Execution, columns: dict[str, Any]) -> None:
+    for name, value in columns.items():
+        setattr(execution, name, value)

@@ -1,0 +1,62 @@
+"""One short transaction under an agent's lock, and what follows its commit; decides nothing.
+
+Beats of every service: lock, gather, decide, record, nudge (house style, section 6). The row of the agent is the
+one lock: it is taken by the first statement, so that executions and loops of an agent never change side by side.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from agents.models import Agent
+from executions import nudging
+from executions.models import Execution
+from trinity.kernel import clock, live
+from trinity.kernel.errors import Broken
+
+
+@dataclass(slots=True)
+class AgentStep:
+    """What one transaction knows and has gathered."""
+
+    agent: Agent
+    now: dt.datetime
+    live_events: list[live.LiveEvent] = field(default_factory=list)
+    queued: dict[str, Execution] = field(default_factory=dict)  # made in this step, not to be read again
+    records: dict[str, Any] = field(default_factory=dict)  # rows of other apps, each loaded once
+    writers: list[Callable[[], None]] = field(default_factory=list)  # gathered changes, written once at the end
+    work_is_left: bool = False  # a worker should be told
+
+    def write_gathered(self) -> None:
+        for write in self.writers:
+            write()
+
+    def tell(self) -> None:
+        """After the commit: live events and the nudge; their failure never fails the work."""
+        if self.live_events:
+            live.publish(self.live_events)
+        if self.work_is_left:
+            nudging.nudge(self.agent.pk, self.agent.place)
+
+
+def lock_agent(agent_id: int) -> Agent:
+    """The agent's row, held until the transaction ends. NO KEY UPDATE: a plain FOR UPDATE deadlocks with the
+    foreign-key checks of children that are inserted meanwhile."""
+    agent = Agent.objects.select_for_update(no_key=True).filter(pk=agent_id).first()
+    if agent is None:
+        raise Broken(f"Agent {agent_id} is gone; agents are archived, never deleted.")
+    return agent
+
+
+@contextmanager
+def agent_step(agent_id: int) -> Iterator[AgentStep]:
+    """Open the one transaction of a service. An exception undoes all of it, and then nobody is told anything."""
+    with transaction.atomic(durable=True):
+        step = AgentStep(lock_agent(agent_id), clock.now())
+        yield step
+        step.write_gathered()
+    step.tell()

@@ -1,0 +1,42 @@
+"""Stores and reads an execution's trajectory in the neutral JSON of section 4; judges nothing."""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from executions.models import Execution, Trajectory
+from executions.vocabulary import ExecutionStatus
+
+FORMAT = "trinity-trajectory/1"
+_END_REASONS = {
+    ExecutionStatus.COMPLETED: "completed",
+    ExecutionStatus.FAILED: "error",
+    ExecutionStatus.TIMED_OUT: "timeout",
+    ExecutionStatus.CANCELLED: "cancelled",
+}
+
+
+def store(execution: Execution, steps: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    """Keep the steps of an execution that just ended; one without tool calls keeps none."""
+    if steps:
+        text = json.dumps([list(step) for step in steps], ensure_ascii=False, separators=(",", ":"))
+        packed = zlib.compress(text.encode("utf-8", "replace"), 6)
+        Trajectory.objects.create(execution=execution, compressed=packed)
+
+
+def read(execution: Execution) -> dict[str, Any] | None:
+    """The trajectory as our own JSON; None when none was recorded."""
+    row = Trajectory.objects.filter(execution=execution).first()
+    if row is None:
+        return None
+    return {
+        "format": FORMAT,
+        "steps": json.loads(zlib.decompress(bytes(row.compressed))),
+        "end_reason": end_reason(execution),
+    }
+
+
+def end_reason(execution: Execution) -> str:
+    """How the run ended, in the trajectory's words."""
+    return _END_REASONS.get(ExecutionStatus(execution.status), "unknown")

@@ -1,0 +1,53 @@
+"""What an agent's process gets to see: a small allow-list, its home, named variables; never the server's secrets."""
+
+import os
+from pathlib import Path
+
+from django.conf import settings
+
+from agents.runtimes.settings import HomeKind, agent_wide
+from executions import tokens
+from executions.models import Execution
+from executions.worker.home import Home
+
+ALLOWED = (
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
+ALLOWED_PREFIXES = ("LC_",)
+NEVER = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL")
+
+
+def agent_environment(execution: Execution, home: Home) -> dict[str, str]:
+    """The whole environment of one call (section 3)."""
+    wide = agent_wide(execution.agent.runtime_settings)
+    names = [name for name in os.environ if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)]
+    names += [name for name in wide.env if name in os.environ and name not in NEVER]
+    environment = {name: os.environ[name] for name in names}
+    environment.setdefault("PATH", os.defpath)
+    environment["HOME"] = str(agent_home(execution, home, wide.home))
+    return environment | {
+        "TRINITY_URL": settings.TRINITY_URL,
+        "TRINITY_AGENT": execution.agent.name,
+        "TRINITY_EXECUTION_ID": execution.pk,
+        "TRINITY_LOOP_ID": execution.loop_id,
+        "TRINITY_RUN_NUMBER": str(execution.run_number or ""),
+        "TRINITY_API_KEY": tokens.token_of(execution),
+    }
+
+
+def agent_home(execution: Execution, home: Home, kind: HomeKind) -> Path:
+    """`operator`: the account that runs Trinity, with its logins and keys; `own`: a folder in $TRINITY_HOME."""
+    if kind is HomeKind.OPERATOR:
+        return Path.home()
+    path = home.root / "agents" / execution.agent.name / "home"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path

@@ -1,0 +1,69 @@
+"""What a loop does when one of its executions begins, waits or ends; runs inside the step of `executions`."""
+
+import datetime as dt
+
+from agents.runtimes.base import Outcome
+from executions import receivers
+from executions.models import Execution
+from executions.step import AgentStep
+from executions.vocabulary import Trigger
+from loops import services
+from loops.decisions import End, RunOutcome, after_run, before_run
+from loops.models import Run
+from loops.record import record_of
+from loops.vocabulary import EventKind, LoopStatus
+
+
+class LoopReceiver:
+    """Carries a loop from one run to the next."""
+
+    def may_begin(self, step: AgentStep, execution: Execution) -> bool:
+        """Rules 5–7 once more: a run that waited may have been overtaken by a guardrail."""
+        record = record_of(step, execution.loop_id)
+        decision = before_run(record.loop.facts(step.now))
+        if not isinstance(decision, End):
+            return True
+        Run.objects.filter(execution=execution).delete()
+        record.end(decision)
+        return False
+
+    def begun(self, step: AgentStep, execution: Execution) -> None:
+        record = record_of(step, execution.loop_id)
+        if record.loop.status == LoopStatus.QUEUED:
+            record.begin()
+        record.happened(EventKind.LOOP_RUN_STARTED, execution, attempt=execution.attempt)
+
+    def waits(self, step: AgentStep, execution: Execution) -> None:
+        record = record_of(step, execution.loop_id)
+        until = execution.not_before.isoformat() if execution.not_before else None
+        record.happened(EventKind.LOOP_RUN_WAITING, execution, until=until, why=execution.waits_for_model)
+
+    def patience_ends(self, step: AgentStep, execution: Execution) -> dt.datetime | None:
+        return record_of(step, execution.loop_id).loop.deadline_at
+
+    def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
+        """Rules 1–9, in the transaction of the outcome."""
+        record = record_of(step, execution.loop_id)
+        facts, decision = after_run(
+            record.loop.facts(step.now),
+            RunOutcome(
+                outcome.succeeded,
+                execution.response,
+                execution.cost_nano,
+                execution.error or "no reason given",
+            ),
+        )
+        record.set_counters(facts)
+        record.happened(EventKind.LOOP_RUN_COMPLETED, execution, status=execution.status)
+        services.carry_on(record, decision)
+
+    def graded(self, step: AgentStep, execution: Execution) -> None:
+        """A verdict raises the version only; also of an ended loop."""
+        record_of(step, execution.loop_id).happened(EventKind.LOOP_RUN_GRADED, execution)
+
+
+def register() -> None:
+    """Tell `executions` about loops; called once, at start."""
+    receivers.register(Trigger.LOOP, LoopReceiver())
+    receivers.register_repair("parks", services.end_due_parks)
+    receivers.register_repair("deadlines", services.end_overdue_waits)

@@ -1,0 +1,192 @@
+"""Writes of loops: start, carry on, stop, and the two repairs of the sweep; compares no limit itself."""
+
+import datetime as dt
+from collections.abc import Iterable
+
+import structlog
+from django.db import transaction
+
+from accounts.services import audit
+from accounts.viewers import Viewer
+from accounts.vocabulary import AuditAction
+from agents.models import Agent
+from executions.models import Execution
+from executions.services import queue_execution, withdraw
+from executions.step import AgentStep, agent_step
+from executions.vocabulary import ExecutionStatus, Trigger
+from loops.decisions import Decision, End, Park, Start, before_run
+from loops.models import Loop, Run
+from loops.parameters import LoopParameters, check_against_agent
+from loops.prompts import render
+from loops.record import LoopRecord, record_of
+from loops.vocabulary import ACTIVE, EventKind, LoopStatus, StopAnswer
+from trinity.kernel.errors import Refused
+from trinity.kernel.vocabulary import RefusalCode
+
+log = structlog.get_logger(__name__)
+
+
+def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: str = "") -> Loop:
+    """Make a loop with its first run queued. Refused when the agent is not running or a limit is above its own."""
+    with agent_step(agent.pk) as step:
+        return start_loop_in(step, viewer, asked, room_id=room_id)
+
+
+def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, room_id: str = "") -> Loop:
+    """The same within a step that is open, so that a door can store its answer with the loop."""
+    agent = step.agent
+    if not agent.running:
+        raise Refused(f"The agent {agent.name} is {agent.status}; start it first.", code=RefusalCode.CONFLICT)
+    columns = check_against_agent(asked, agent)
+    loop = Loop(
+        agent=agent,
+        created_at=step.now,
+        started_by=viewer.user,
+        started_by_key_id=viewer.key_id,
+        source_agent_id=viewer.agent_id,
+        room_id=room_id,
+        **columns,
+    )
+    loop.save(force_insert=True)
+    record = LoopRecord(step, loop)
+    step.records[loop.pk] = record
+    step.writers.append(record.write)
+    record.happened(EventKind.LOOP_STARTED, by=viewer.caller)
+    _queue_run(record, 1)
+    audit(AuditAction.LOOP_STARTED, f"loop:{loop.pk}", by=viewer)
+    return loop
+
+
+def carry_on(record: LoopRecord, decision: Decision) -> None:
+    """Do what the rules decided."""
+    match decision:
+        case Start(run_number):
+            _queue_run(record, run_number)
+        case Park():
+            record.park(decision)
+        case End():
+            record.end(decision)
+
+
+def _queue_run(record: LoopRecord, run_number: int) -> None:
+    loop, step = record.loop, record.step
+    execution = queue_execution(
+        step,
+        trigger=Trigger.LOOP,
+        prompt=render(loop.message, run_number=run_number, previous_response=loop.last_response),
+        timeout_seconds=loop.timeout_per_run,
+        model=loop.model,
+        allowed_tools=loop.allowed_tools,
+        loop_id=loop.pk,
+        run_number=run_number,
+        room_id=loop.room_id,
+        started_by_id=loop.started_by_id,
+        started_by_key_id=loop.started_by_key_id,
+        source_agent_id=loop.source_agent_id,
+    )
+    Run(loop_id=loop.pk, run_number=run_number, execution=execution).save(force_insert=True)
+
+
+def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:
+    """Ask the loop to stop; safe to repeat. A run in flight finishes, however long; without one it ends now."""
+    if loop.ended:
+        return StopAnswer.ALREADY_DONE
+    with agent_step(loop.agent_id) as step:
+        record = record_of(step, loop.pk)
+        if record.loop.ended:
+            return StopAnswer.ALREADY_DONE
+        if not record.loop.stop_requested:
+            record.set(
+                stop_requested_at=step.now,
+                stop_requested_by_id=viewer.user.pk if viewer.user else None,
+                stop_requested_by_agent_id=viewer.agent_id,
+            )
+            record.happened(EventKind.LOOP_STOP_REQUESTED, by=viewer.caller)
+            audit(AuditAction.LOOP_STOP_REQUESTED, f"loop:{loop.pk}", by=viewer)
+        _end_if_nothing_is_in_flight(record)
+    return StopAnswer.STOPPING
+
+
+def stop_loops_of(agent: Agent, viewer: Viewer) -> int:
+    """Ask every active loop of an agent to stop (archiving does); returns how many there were."""
+    loops = list(Loop.objects.filter(agent=agent, status__in=ACTIVE))
+    for loop in loops:
+        request_stop(viewer, loop)
+    return len(loops)
+
+
+def _end_if_nothing_is_in_flight(record: LoopRecord) -> bool:
+    """Ask rules 5–7 of a loop that waits or is parked, and end it if one says so."""
+    loop, step = record.loop, record.step
+    execution = _unended_execution(loop)
+    if execution is not None and execution.in_flight:
+        return False
+    decision = before_run(loop.facts(step.now))
+    if not isinstance(decision, End):
+        return False
+    if execution is not None:
+        Run.objects.filter(execution=execution).delete()
+        withdraw(step, execution)
+    record.end(decision)
+    return True
+
+
+def _unended_execution(loop: Loop) -> Execution | None:
+    return (
+        Execution.objects.filter(loop_id=loop.pk, status__in=[ExecutionStatus.QUEUED, ExecutionStatus.RUNNING])
+        .only("id", "agent_id", "status", "loop_id", "run_number")
+        .first()
+    )
+
+
+# --- repairs: what the sweep finds due -------------------------------------------------------------------
+
+
+def end_due_parks(now: dt.datetime, limit: int) -> int:
+    """Wake loops whose park is over: their guardrails are asked again, then the next run is queued (rule 8)."""
+    due = Loop.objects.filter(next_run_at__lte=now).order_by("next_run_at").values_list("pk", "agent_id")[:limit]
+    return _each(due, _end_park)
+
+
+def _end_park(loop_id: str, agent_id: int) -> bool:
+    with agent_step(agent_id) as step:
+        record = record_of(step, loop_id)
+        loop = record.loop
+        if loop.ended or loop.next_run_at is None or loop.next_run_at > step.now:
+            return False  # another sweep was faster
+        decision = before_run(loop.facts(step.now))
+        record.set(next_run_at=None)
+        if isinstance(decision, Start):
+            record.happened(EventKind.LOOP_RUN_WAITING, run_number=decision.run_number)
+        carry_on(record, decision)
+    return True
+
+
+def end_overdue_waits(now: dt.datetime, limit: int) -> int:
+    """End loops whose deadline passed while their next run waited for a slot or for the model."""
+    in_flight = Execution.objects.filter(status=ExecutionStatus.RUNNING).exclude(loop_id="").values("loop_id")
+    overdue = (
+        Loop.objects.filter(status=LoopStatus.RUNNING, deadline_at__lte=now, next_run_at=None)
+        .exclude(pk__in=in_flight)
+        .values_list("pk", "agent_id")[:limit]
+    )
+    return _each(overdue, _end_overdue)
+
+
+def _end_overdue(loop_id: str, agent_id: int) -> bool:
+    with agent_step(agent_id) as step:
+        record = record_of(step, loop_id)
+        return not record.loop.ended and _end_if_nothing_is_in_flight(record)
+
+
+def _each(found: Iterable[tuple[str, int]], move: object) -> int:
+    """Each in a transaction of its own, so that one bad row does not stop the others."""
+    moved = 0
+    for loop_id, agent_id in found:
+        try:
+            moved += bool(move(loop_id, agent_id))  # type: ignore[operator]
+        except transaction.TransactionManagementError:
+            raise
+        except Exception:
+            log.exception("a loop could not be moved; the others go on", loop_id=loop_id)
+    return moved

@@ -1,0 +1,37 @@
+"""The Celery app: queue and worker life only; what a task does stands in its app."""
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import setup_logging, worker_init, worker_shutdown, worker_shutting_down
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "trinity.settings")
+
+app = Celery("trinity")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def keep_our_logging(**_: Any) -> None:
+    """Celery would replace the root logger; ours is set up by Django."""
+
+
+@worker_init.connect
+def begin(**_: Any) -> None:
+    """Before the broker is reached, so that a worker whose Redis is away sweeps the database all the same."""
+    from executions.worker import current
+
+    current.start()
+
+
+@worker_shutting_down.connect
+def end(**_: Any) -> None:
+    """On TERM: waits end at once; Celery itself would wait for its pool."""
+    from executions.worker import current
+
+    current.stop()
+
+
+worker_shutdown.connect(end)

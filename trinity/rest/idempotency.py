@@ -1,0 +1,74 @@
+"""Gives the first answer again to the same Idempotency-Key; the answer is stored with what it made."""
+
+import datetime as dt
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.models import RememberedAnswer
+from accounts.viewers import Viewer
+from trinity.kernel import clock
+from trinity.kernel.errors import Refused, refused_field
+from trinity.kernel.vocabulary import RefusalCode
+
+KEPT = dt.timedelta(hours=24)
+_KEY = re.compile(r"[\x20-\x7e]{1,255}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """One caller's key on one route, with the hash of the body as parsed JSON."""
+
+    caller: str
+    route: str
+    key: str
+    body_hash: str
+
+    def answer(self) -> RememberedAnswer | None:
+        """The answer that was given before. Refused (422) when the key came with another body."""
+        found = RememberedAnswer.objects.filter(caller=self.caller, route=self.route, key=self.key).first()
+        if found is None:
+            return None
+        if found.at <= clock.now() - KEPT:
+            found.delete()
+            return None
+        if found.body_hash != self.body_hash:
+            raise Refused("This Idempotency-Key came before with another body.", code=RefusalCode.KEY_REUSED)
+        return found
+
+    def remember(self, status: int, body: Any, headers: dict[str, str]) -> None:
+        """Store the answer, in the transaction of what it answers."""
+        RememberedAnswer.objects.create(
+            caller=self.caller,
+            route=self.route,
+            key=self.key,
+            body_hash=self.body_hash,
+            status=status,
+            headers=headers,
+            body=body,
+            at=clock.now(),
+        )
+
+
+def key_of(viewer: Viewer, route: str, header: str | None, body: Any) -> IdempotencyKey | None:
+    """The key of a request, or None when it has none. Refused when it is not 1–255 printable ASCII characters."""
+    if header is None:
+        return None
+    if not _KEY.match(header) or not header.strip():
+        raise refused_field("Idempotency-Key", "Must have 1 to 255 printable ASCII characters.")
+    canonical = json.dumps(_plain(body), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return IdempotencyKey(viewer.caller, route, header, hashlib.sha256(canonical.encode()).hexdigest())
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that are one number to JSON compare as one: 2.0 is 2."""
+    match value:
+        case dict():
+            return {name: _plain(inner) for name, inner in value.items()}
+        case list():
+            return [_plain(inner) for inner in value]
+        case float() if value.is_integer():
+            return int(value)
+    return value

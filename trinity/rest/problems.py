@@ -1,0 +1,106 @@
+"""The one translator from errors to `application/problem+json` (section 2); raises nothing of its own."""
+
+from typing import Any
+
+import structlog
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.http import Http404, HttpRequest, JsonResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from trinity.kernel.errors import Refused
+from trinity.kernel.vocabulary import RefusalCode
+
+log = structlog.get_logger(__name__)
+MEDIA_TYPE = "application/problem+json"
+
+STATUS_OF: dict[RefusalCode, tuple[int, str]] = {
+    RefusalCode.INVALID: (400, "The request is not valid"),
+    RefusalCode.MALFORMED: (400, "The body cannot be read"),
+    RefusalCode.UNAUTHENTICATED: (401, "Who are you?"),
+    RefusalCode.FORBIDDEN: (403, "Not allowed"),
+    RefusalCode.NOT_FOUND: (404, "Not found"),
+    RefusalCode.METHOD_NOT_ALLOWED: (405, "Method not allowed"),
+    RefusalCode.CONFLICT: (409, "Not in this state"),
+    RefusalCode.TOO_LARGE: (413, "Too large"),
+    RefusalCode.UNSUPPORTED_MEDIA_TYPE: (415, "Unsupported media type"),
+    RefusalCode.KEY_REUSED: (422, "The idempotency key was used for another request"),
+    RefusalCode.TOO_MANY: (429, "Too many requests"),
+}
+
+
+_CODE_OF: tuple[tuple[tuple[type[Exception], ...], RefusalCode], ...] = (
+    ((Http404, exceptions.NotFound), RefusalCode.NOT_FOUND),
+    ((PermissionDenied, exceptions.PermissionDenied), RefusalCode.FORBIDDEN),
+    ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), RefusalCode.UNAUTHENTICATED),
+    ((exceptions.MethodNotAllowed,), RefusalCode.METHOD_NOT_ALLOWED),
+    ((exceptions.UnsupportedMediaType,), RefusalCode.UNSUPPORTED_MEDIA_TYPE),
+    ((exceptions.Throttled,), RefusalCode.TOO_MANY),
+    ((exceptions.ParseError,), RefusalCode.MALFORMED),
+    ((RequestDataTooBig,), RefusalCode.TOO_LARGE),
+)
+_NOTHING_HERE = "There is nothing here."
+
+
+def as_refusal(error: Exception) -> Refused | None:
+    """Any error that is the caller's fault as a refusal; None when it is ours."""
+    if isinstance(error, Refused):
+        return error
+    for kinds, code in _CODE_OF:
+        if isinstance(error, kinds):
+            detail = str(error) if code is not RefusalCode.NOT_FOUND else _NOTHING_HERE
+            return Refused(detail or "You may not do this.", code=code)
+    return None
+
+
+def problem_for(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler. None lets an error of ours reach the 500 handler, which logs it."""
+    refusal = as_refusal(error)
+    if refusal is None:
+        return None
+    set_rollback()
+    request = context.get("request")
+    status, body = problem_of(refusal, getattr(request, "request_id", "") or _id_of(request))
+    headers = {}
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="trinity"'
+    return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
+
+
+def problem_of(refusal: Refused, request_id: str) -> tuple[int, dict[str, Any]]:
+    """Status and body of a refusal; `facts` stand beside the fixed members."""
+    status, title = STATUS_OF[refusal.code]
+    body: dict[str, Any] = {
+        "title": title,
+        "status": status,
+        "detail": refusal.detail,
+        "code": str(refusal.code),
+        "request_id": request_id,
+    }
+    if refusal.errors:
+        body["errors"] = refusal.errors
+    return status, body | refusal.facts
+
+
+def problem_response(refusal: Refused, request: HttpRequest) -> JsonResponse:
+    """The same for errors outside DRF's views: unknown routes under /api/, and our own failures."""
+    status, body = problem_of(refusal, _id_of(request))
+    return JsonResponse(body, status=status, content_type=MEDIA_TYPE)
+
+
+def our_fault(request: HttpRequest) -> JsonResponse:
+    """A 500 under /api/: it names the request id that stands in the log, and no detail of ours."""
+    body = {
+        "title": "Something broke on our side",
+        "status": 500,
+        "detail": "The error was logged; give the request id to who runs this server.",
+        "code": "internal_error",
+        "request_id": _id_of(request),
+    }
+    return JsonResponse(body, status=500, content_type=MEDIA_TYPE)
+
+
+def _id_of(request: Any) -> str:
+    inner = getattr(request, "_request", request)
+    return getattr(inner, "request_id", "")

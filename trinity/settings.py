@@ -1,0 +1,246 @@
+"""The project's settings, read from the environment; holds no secret and starts nothing.
+
+Two ways to run, one code path (design, section 1): embedded on SQLite by default, distributed when
+DATABASE_URL and REDIS_URL are set. `.env.example` explains every variable.
+"""
+
+from pathlib import Path
+
+import environ
+
+from trinity.kernel.secret_file import secret_from_file
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.FileAwareEnv()
+if (BASE_DIR / ".env").is_file():
+    env.read_env(BASE_DIR / ".env")
+
+# --- where things lie -------------------------------------------------------------------------------------
+TRINITY_HOME = Path(env.str("TRINITY_HOME", default=str(BASE_DIR / "var"))).expanduser().absolute()
+TRINITY_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
+HOST = env.str("HOST", default="127.0.0.1")
+PORT = env.int("PORT", default=8000)
+TRINITY_URL = env.str("TRINITY_URL", default=f"http://127.0.0.1:{PORT}")  # where agents find this server
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or secret_from_file(TRINITY_HOME / "secret-key")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", HOST])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+# --- the engine (design, sections 1 and 3) ----------------------------------------------------------------
+TRINITY_PLACE = env.str("TRINITY_PLACE", default="default")
+TRINITY_LEASE_SECONDS = env.float("TRINITY_LEASE_SECONDS", default=30.0)
+TRINITY_LOST_GRACE_SECONDS = env.float("TRINITY_LOST_GRACE_SECONDS", default=30.0)
+TRINITY_RUNS_PER_WORKER = env.int("TRINITY_RUNS_PER_WORKER", default=64)
+TRINITY_SWEEP_SECONDS = env.float("TRINITY_SWEEP_SECONDS", default=2.0)
+TRINITY_WORKER_THREADS = env.int("TRINITY_WORKER_THREADS", default=8)
+TRINITY_KEEP_DAYS = env.int("TRINITY_KEEP_DAYS", default=90)
+TRINITY_KEEP_SPOOL_DAYS = env.int("TRINITY_KEEP_SPOOL_DAYS", default=7)
+
+# --- database ---------------------------------------------------------------------------------------------
+DATABASE_URL = env.str("DATABASE_URL", default="")
+REDIS_URL = env.str("REDIS_URL", default="")
+DISTRIBUTED = bool(REDIS_URL)
+
+
+def sqlite_database(path: str, synchronous: str = "FULL") -> dict[str, object]:
+    """SQLite as the engine needs it: IMMEDIATE, else most read-then-write transactions that meet fail."""
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous};",
+        },
+    }
+
+
+def postgres_database(url: str, pool_size: int) -> dict[str, object]:
+    """PostgreSQL through psycopg 3 with its own pool, so that no step opens a session."""
+    return {
+        **environ.Env.db_url_config(url),
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_MAX_AGE": 0,  # the pool keeps the sessions
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": pool_size, "timeout": 10}},
+    }
+
+
+DATABASES = {
+    "default": postgres_database(DATABASE_URL, env.int("TRINITY_DB_POOL", default=20))
+    if DATABASE_URL
+    else sqlite_database(str(TRINITY_HOME / "trinity.sqlite3"))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Celery: messages carry ids only and may be lost (design, section 1) ----------------------------------
+CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {
+        "visibility_timeout": env.int("TRINITY_VISIBILITY_TIMEOUT", default=4 * 3600),
+        "socket_timeout": 10,  # above the longest blocking read of a worker
+        "socket_connect_timeout": 2,
+        "max_retries": 0,
+    }
+    if REDIS_URL
+    else {"polling_interval": 0.01}
+)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_STORE_EAGER_RESULT = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_DEFAULT_QUEUE = f"place.{TRINITY_PLACE}"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = "UTC"
+
+# --- Django -----------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_filters",
+    "django_htmx",
+    "csp",
+    "axes",
+    "trinity.apps.TrinityConfig",
+    "accounts",
+    "agents",
+    "graders",
+    "executions",
+    "loops",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "trinity.middleware.RequestId",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "trinity.urls"
+ASGI_APPLICATION = "trinity.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "dashboard"
+LOGOUT_REDIRECT_URL = "login"
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(TRINITY_HOME / "staticfiles")))
+WHITENOISE_USE_FINDERS = True
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+# --- safety -----------------------------------------------------------------------------------------------
+HTTPS = env.bool("HTTPS", default=False)
+SECURE_SSL_REDIRECT = HTTPS
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+if env.bool("BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
+AXES_VERBOSE = False
+
+# --- REST -------------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.authentication.BearerKey",
+        "accounts.authentication.Session",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.MayUseApi"],
+    "DEFAULT_PARSER_CLASSES": ["trinity.rest.parsers.StrictJson"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "trinity.rest.problems.problem_for",
+    "DEFAULT_SCHEMA_CLASS": "trinity.rest.schema.ProblemSchema",
+    "UNAUTHENTICATED_USER": "accounts.authentication.nobody",
+    "STRICT_JSON": True,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Trinity",
+    "DESCRIPTION": "Runs AI agents in durable, guarded loops.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+}
+
+# --- logging ----------------------------------------------------------------------------------------------
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOG_FORMAT = env.str("LOG_FORMAT", default="console")
+LOGGING_CONFIG = "trinity.logs.configure"
+LOGGING = {"level": LOG_LEVEL, "format": LOG_FORMAT}
