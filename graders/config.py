@@ -46,9 +46,7 @@ def read_graders(graders: object) -> list[GraderSetting]:
     if not isinstance(graders, list | tuple):
         raise _refused({"graders": [f"must be a list of graders, {found(graders)}"]})
     if len(graders) > MOST_GRADERS:
-        raise _refused(
-            {"graders": [f"must be at most {MOST_GRADERS} graders, found a list of {len(graders)}"]}
-        )
+        raise _refused({"graders": [f"must be at most {MOST_GRADERS} graders, found a list of {len(graders)}"]})
     errors: dict[str, list[str]] = {}
     settings = [_read_grader(grader, f"graders[{place}]", errors) for place, grader in enumerate(graders)]
     if errors:
@@ -58,9 +56,7 @@ def read_graders(graders: object) -> list[GraderSetting]:
 
 def _read_grader(grader: object, path: str, errors: dict[str, list[str]]) -> GraderSetting | None:
     if not isinstance(grader, Mapping):
-        errors[path] = [
-            f"a grader must be a mapping with {quoted('type')} and {quoted('config')}, {found(grader)}"
-        ]
+        errors[path] = [f"a grader must be a mapping with {quoted('type')} and {quoted('config')}, {found(grader)}"]
         return None
     for key in grader:
         if key not in _KEYS:

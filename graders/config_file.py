@@ -36,9 +36,7 @@ def read_config(content: bytes) -> ConfigFile:
         if key not in _KEYS:
             raise refused_field(shown(key), unknown_key(key, _KEYS))
     if document.get("graders") in (None, []):
-        raise refused_field(
-            "graders", f"must be a list of at least one grader, {found(document.get('graders'))}"
-        )
+        raise refused_field("graders", f"must be a list of at least one grader, {found(document.get('graders'))}")
     return ConfigFile(read_graders(document["graders"]), _max_iterations(document.get("stimulus")))
 
 

@@ -39,9 +39,7 @@ def canonical(value: object) -> Hashable:
     if type(value) is dict:
         for part in value.values():
             kind = type(part)
-            if kind is not str and (
-                kind is not int or not -LARGEST_PLAIN_NUMBER < part < LARGEST_PLAIN_NUMBER
-            ):
+            if kind is not str and (kind is not int or not -LARGEST_PLAIN_NUMBER < part < LARGEST_PLAIN_NUMBER):
                 break
         else:  # most arguments are flat objects of text and small numbers: no need to look deeper
             return frozenset(value.items())
@@ -63,9 +61,7 @@ def _nested(value: object, depth: int) -> Hashable:
 def _container(value: Mapping[str, object] | list[object] | tuple[object, ...], depth: int) -> Hashable:
     if isinstance(value, list | tuple):
         return tuple([part if type(part) is str else _nested(part, depth) for part in value])
-    return frozenset(
-        [(key, part if type(part) is str else _nested(part, depth)) for key, part in value.items()]
-    )
+    return frozenset([(key, part if type(part) is str else _nested(part, depth)) for key, part in value.items()])
 
 
 def _scalar(value: object) -> Hashable:

@@ -123,9 +123,7 @@ class LoopDetector:
             if row.retries >= self._retries:
                 self._weigh(row)
 
-    def _actions_of(
-        self, watched: Sequence[Call], gap: Gap | None
-    ) -> tuple[dict[Hashable, Seen | Row], bool]:
+    def _actions_of(self, watched: Sequence[Call], gap: Gap | None) -> tuple[dict[Hashable, Seen | Row], bool]:
         """Each action once, with the ids of all the calls that are it; False when a call equals nothing."""
         actions: dict[Hashable, Seen | Row] = {}
         comparable = True
@@ -155,8 +153,7 @@ class LoopDetector:
         """Of actions that a step repeats equally often the same one is named, whatever their order in it."""
         longest = self._longest
         return longest is not None and (
-            (row.last_step, row.period, row.first_step)
-            == (longest.last_step, longest.period, longest.first_step)
+            (row.last_step, row.period, row.first_step) == (longest.last_step, longest.period, longest.first_step)
             and row.lane == longest.lane
             and row.tools < longest.tools
         )

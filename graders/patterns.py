@@ -16,9 +16,7 @@ def read_patterns(value: object) -> list[str]:
     if not isinstance(value, list | tuple):
         raise OptionError(f"must be a list of regular expressions, {found(value)}")
     if not value:
-        raise OptionError(
-            "is an empty list, which would watch nothing; leave the key out to watch every tool"
-        )
+        raise OptionError("is an empty list, which would watch nothing; leave the key out to watch every tool")
     for place, pattern in enumerate(value, 1):
         if not isinstance(pattern, str):
             raise OptionError(f"must hold regular expressions, entry {place}: {found(pattern)}")

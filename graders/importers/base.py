@@ -64,9 +64,7 @@ def optional_text(value: object, what: str) -> str | None:
 
 def call_id(value: object, what: str) -> str | None:
     """An id as text; recorders also number their calls."""
-    return (
-        str(value) if isinstance(value, int) and not isinstance(value, bool) else optional_text(value, what)
-    )
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else optional_text(value, what)
 
 
 def lane_of(value: object, what: str) -> str:

@@ -71,9 +71,7 @@ def _refuse_anthropic_blocks(message: Mapping[str, Any]) -> None:
     content = message.get("content")
     for block in content if isinstance(content, list | tuple) else ():
         if isinstance(block, Mapping) and block.get("type") in ("tool_use", "tool_result"):
-            raise BadRow(
-                f"has a content block of type {block['type']}: these are Anthropic's messages, not OpenAI's"
-            )
+            raise BadRow(f"has a content block of type {block['type']}: these are Anthropic's messages, not OpenAI's")
 
 
 IMPORTER = ChatImporter()

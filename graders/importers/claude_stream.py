@@ -15,10 +15,7 @@ class ClaudeStreamImporter(base.Importer):
     title = "Claude Code stream-json"
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
-        return (
-            row.get("type") in ("system", "assistant", "user", "result", "stream_event")
-            and "session_id" in row
-        )
+        return row.get("type") in ("system", "assistant", "user", "result", "stream_event") and "session_id" in row
 
     def steps(self, rows: Iterable[object], trajectory: Trajectory) -> Iterator[Step]:
         messages = ClaudeMessages()

@@ -18,9 +18,7 @@ class ClaudeTranscriptImporter(base.Importer):
     title = "Claude Code transcript"
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
-        return (
-            "sessionId" in row or "isSidechain" in row or ("leafUuid" in row and row.get("type") == "summary")
-        )
+        return "sessionId" in row or "isSidechain" in row or ("leafUuid" in row and row.get("type") == "summary")
 
     def steps(self, rows: Iterable[object], trajectory: Trajectory) -> Iterator[Step]:
         messages = ClaudeMessages()

@@ -60,11 +60,7 @@ class JsonStream:
                 if self._ended or not self._may_go_on(error):
                     raise self._damaged(error) from None
             else:
-                if (
-                    self._ended
-                    or isinstance(value, dict | list | str)
-                    or end + LONGEST_TOKEN_HEAD < len(self._text)
-                ):
+                if self._ended or isinstance(value, dict | list | str) or end + LONGEST_TOKEN_HEAD < len(self._text):
                     self._start, self._at = self._at, end
                     return value  # and a bare number at the very end may go on: `1`, `1.`, `1.5e`
             self._read_more()
@@ -136,9 +132,7 @@ class JsonStream:
         except json.JSONDecodeError:
             raise
         except (ValueError, InvalidOperation) as error:
-            raise self.unreadable(
-                str(error) if type(error) is ValueError else "a number is too large"
-            ) from None
+            raise self.unreadable(str(error) if type(error) is ValueError else "a number is too large") from None
 
     def _may_go_on(self, error: json.JSONDecodeError) -> bool:
         return error.msg.startswith("Unterminated string") or error.pos > len(self._text) - LONGEST_TOKEN_HEAD

@@ -101,9 +101,7 @@ def _from_document(importer: Importer, document: Mapping[str, Any]) -> Trajector
     return trajectory
 
 
-def _open_rows(
-    values: Iterable[object], line: Callable[[], str] | None, name: str | None = None
-) -> Trajectory:
+def _open_rows(values: Iterable[object], line: Callable[[], str] | None, name: str | None = None) -> Trajectory:
     rows = _Rows(iter(values), name, line)
     importer = rows.look_for(_recognised, ROWS_LOOKED_AT)
     if importer is None:

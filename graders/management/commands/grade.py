@@ -22,9 +22,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # it needs neither database nor settings
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "files", nargs="+", metavar="FILE", help="a recorded trajectory; - is standard input"
-        )
+        parser.add_argument("files", nargs="+", metavar="FILE", help="a recorded trajectory; - is standard input")
         parser.add_argument("--config", required=True, metavar="YAML", help="the file that lists the graders")
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
@@ -50,9 +48,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{answer['file']}: error: {answer['error']}")
         for result in answer["results"]:
             verdict = "passed" if result["passed"] else "FAILED"
-            self.stdout.write(
-                f"{answer['file']}: {verdict}: {result['name'] or result['type']}: {result['evidence']}"
-            )
+            self.stdout.write(f"{answer['file']}: {verdict}: {result['name'] or result['type']}: {result['evidence']}")
 
 
 def _config(name: str) -> ConfigFile:
