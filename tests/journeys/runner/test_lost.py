@@ -60,8 +60,7 @@ def test_a_killed_runner_takes_its_agent_along_and_is_lost_for_good(runner, even
 
 def test_what_a_killed_runner_left_behind_is_killed(runner, pids_in, is_running):
     runner.start_shell(
-        "(setsid sh -c 'echo $$ >> pids; sleep 61 & echo $! >> pids; wait' &) ;"
-        "sleep 62 & echo $! >> pids; wait"
+        "(setsid sh -c 'echo $$ >> pids; sleep 61 & echo $! >> pids; wait' &) ;sleep 62 & echo $! >> pids; wait"
     )
     left = pids_in(runner.workspace / "pids", 3)
     runner.kill()
