@@ -166,6 +166,12 @@ def test_a_folder_that_is_not_there_or_none_is_named(new_runner, tmp_path):
     assert no_folder.outcome().start_error == f"{tmp_path}/file is not a folder."
 
 
+def test_a_folder_with_an_impossible_name_is_named(runner, tmp_path):
+    runner.start("true", cwd=tmp_path / "a\0b", git=True)
+
+    assert "could not be entered" in runner.outcome().start_error
+
+
 def test_a_very_long_name_still_fits_the_outcome(runner):
     runner.start("/" + "😀" * 900)
 
