@@ -69,6 +69,7 @@ class Inside:
     bars: list[Bar]
     strip: Strip | None
     runs: list[RunRow]
+    has_work: bool  # whether the workspace's git said something of any run
     runs_hidden: int
     runs_total: int
     all_toggle: str
@@ -95,6 +96,7 @@ def inside_of(
         bars=bars_of(loop, now),
         strip=strip_of([_stretch(one) for one in runs if one.started_at], now),
         runs=[_run_row(one, runs, found, shown) for one in [*listed, *opened_beyond]],
+        has_work=any(work_text(one) for one in runs),
         runs_hidden=len(runs) - len(listed),
         runs_total=len(runs),
         all_toggle=shown.toggled("all", loop.pk).query(),
