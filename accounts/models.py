@@ -17,7 +17,7 @@ class User(AbstractUser):
     kind = models.CharField(max_length=10, choices=choices_of(UserKind), default=UserKind.MEMBER)
     last_looked_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta(AbstractUser.Meta):  # type: ignore[name-defined, misc]
+    class Meta(AbstractUser.Meta):
         constraints: ClassVar = [one_of("kind", UserKind, name="user_kind_known")]
 
     def save(self, *args: object, **kwargs: object) -> None:

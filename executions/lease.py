@@ -17,9 +17,9 @@ def database_now() -> dt.datetime | Combinable:
 
 def lease_end(seconds: float) -> dt.datetime | Combinable:
     """The end of a lease that begins now."""
-    return database_now() + dt.timedelta(seconds=seconds)  # type: ignore[operator, no-any-return]
+    return database_now() + dt.timedelta(seconds=seconds)
 
 
 def run_out(grace_seconds: float = 0) -> Q:
     """Executions whose lease ended at least `grace_seconds` ago."""
-    return Q(lease_until__lte=database_now() - dt.timedelta(seconds=grace_seconds))  # type: ignore[operator]
+    return Q(lease_until__lte=database_now() - dt.timedelta(seconds=grace_seconds))

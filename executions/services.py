@@ -84,9 +84,9 @@ def _next_in_line(step: AgentStep, agent: Agent) -> Execution | None:
     found = (
         Execution.objects.filter(agent=agent, status=ExecutionStatus.QUEUED)
         .filter(Q(not_before=None) | Q(not_before__lte=step.now))
-        .annotate(in_flight=Coalesce(Subquery(in_flight, output_field=IntegerField()), 0))
+        .annotate(slots_taken=Coalesce(Subquery(in_flight, output_field=IntegerField()), 0))
         .order_by("queued_at", "id")
-        .values_list("id", "in_flight")
+        .values_list("id", "slots_taken")
         .first()
     )
     if found is None or found[1] >= agent.max_parallel_tasks:

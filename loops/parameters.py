@@ -78,6 +78,7 @@ _FIELDS: dict[str, Any] = {
     "allowed_tools": lambda value: fields.texts(value, ALLOWED_TOOLS, TOOL_NAME_CHARACTERS),
 }
 _REQUIRED = ("message", "max_runs")
+PARAMETER_NAMES = tuple(_FIELDS)
 _COLUMN_OF = {"max_cost_usd": "max_cost_nano"}
 
 

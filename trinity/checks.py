@@ -12,7 +12,7 @@ LONGEST_RUN_SECONDS = 7200
 def settings_fit_together(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """The two ways to run are not mixed, and a message outlives the longest run."""
     found: list[CheckMessage] = []
-    on_postgres = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+    on_postgres = str(settings.DATABASES["default"]["ENGINE"]).endswith("postgresql")
     if on_postgres and not settings.REDIS_URL and not getattr(settings, "IN_TESTS", False):
         found.append(Error("DATABASE_URL is set without REDIS_URL: workers would hear of nothing.", id="trinity.E001"))
     if settings.REDIS_URL and not on_postgres:
