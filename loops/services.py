@@ -11,8 +11,9 @@ from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
 from agents.models import Agent
 from executions.models import Execution
+from executions.requests import agent_not_running
 from executions.services import queue_execution, withdraw
-from executions.step import AgentStep, agent_step
+from executions.step import AgentStep, agent_step, step_within
 from executions.vocabulary import ExecutionStatus, Trigger
 from loops.decisions import Decision, End, Park, Start, before_run
 from loops.models import Loop, Run
@@ -20,8 +21,6 @@ from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
 from loops.record import LoopRecord, record_of
 from loops.vocabulary import ACTIVE, EventKind, LoopStatus, StopAnswer
-from trinity.kernel.errors import Refused
-from trinity.kernel.vocabulary import RefusalCode
 
 log = structlog.get_logger(__name__)
 
@@ -35,9 +34,9 @@ def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: 
 def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, room_id: str = "") -> Loop:
     """The same within a step that is open, so that a door can store its answer with the loop."""
     agent = step.agent
-    if not agent.running:
-        raise Refused(f"The agent {agent.name} is {agent.status}; start it first.", code=RefusalCode.CONFLICT)
     columns = check_against_agent(asked, agent)
+    if not agent.running:
+        raise agent_not_running(agent)
     loop = Loop(
         agent=agent,
         created_at=step.now,
@@ -92,27 +91,30 @@ def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:
     if loop.ended:
         return StopAnswer.ALREADY_DONE
     with agent_step(loop.agent_id) as step:
-        record = record_of(step, loop.pk)
-        if record.loop.ended:
-            return StopAnswer.ALREADY_DONE
-        if not record.loop.stop_requested:
-            record.set(
-                stop_requested_at=step.now,
-                stop_requested_by_id=viewer.user.pk if viewer.user else None,
-                stop_requested_by_agent_id=viewer.agent_id,
-            )
-            record.happened(EventKind.LOOP_STOP_REQUESTED, by=viewer.caller)
-            audit(AuditAction.LOOP_STOP_REQUESTED, f"loop:{loop.pk}", by=viewer)
-        _end_if_nothing_is_in_flight(record)
+        return _request_stop_in(step, viewer, loop.pk)
+
+
+def _request_stop_in(step: AgentStep, viewer: Viewer, loop_id: str) -> StopAnswer:
+    record = record_of(step, loop_id)
+    if record.loop.ended:
+        return StopAnswer.ALREADY_DONE
+    if not record.loop.stop_requested:
+        record.set(
+            stop_requested_at=step.now,
+            stop_requested_by_id=viewer.user.pk if viewer.user else None,
+            stop_requested_by_agent_id=viewer.agent_id,
+        )
+        record.happened(EventKind.LOOP_STOP_REQUESTED, by=viewer.caller)
+        audit(AuditAction.LOOP_STOP_REQUESTED, f"loop:{loop_id}", by=viewer)
+    _end_if_nothing_is_in_flight(record)
     return StopAnswer.STOPPING
 
 
-def stop_loops_of(agent: Agent, viewer: Viewer) -> int:
-    """Ask every active loop of an agent to stop (archiving does); returns how many there were."""
-    loops = list(Loop.objects.filter(agent=agent, status__in=ACTIVE))
-    for loop in loops:
-        request_stop(viewer, loop)
-    return len(loops)
+def stop_loops_of(agent: Agent, viewer: Viewer) -> None:
+    """Ask every active loop of an agent to stop, in the transaction that archives it and holds its lock."""
+    with step_within(agent) as step:
+        for loop_id in Loop.objects.filter(agent=agent, status__in=ACTIVE).values_list("pk", flat=True):
+            _request_stop_in(step, viewer, loop_id)
 
 
 def _end_if_nothing_is_in_flight(record: LoopRecord) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.http import HttpResponseBase
 from django.http.request import RawPostDataException
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -18,6 +18,7 @@ from accounts.viewers import Viewer
 from trinity.kernel import fields
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
+from trinity.rest.idempotency import HEADER, REPEATED_HEADER, Answer, IdempotencyKey, key_of
 from trinity.rest.parsers import MAX_BYTES, malformed, read_json, too_large
 from trinity.rest.query import Parameter, read_query
 
@@ -41,6 +42,7 @@ class Door(APIView):
     content_negotiation_class = JsonOnly
     metadata_class = None
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    path_parameters: ClassVar[Mapping[str, Parameter]] = {}  # for the schema; whoever looks the row up refuses
     asked: dict[str, Any]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -67,19 +69,38 @@ class Door(APIView):
         if found:
             fields.read(read_json(found), {})
 
-    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def idempotency_key(self, body: Any) -> IdempotencyKey | None:
+        """The key that the caller gave for this request, for this method and address."""
+        route = f"{self.request.method} {self.request.path}"
+        return key_of(self.viewer, route, self.request.headers.get(HEADER), body)
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """The methods stand in `Allow`, as on every answer."""
         return Response(status=204)
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        found: HttpResponseBase = super().finalize_response(request, response, *args, **kwargs)
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
+        found = super().finalize_response(request, response, *args, **kwargs)
         found.setdefault("Cache-Control", "private, no-cache")
         patch_vary_headers(found, ("Authorization", "Cookie"))
         return found
 
 
+def answered(answer: Answer) -> Response:
+    """An answer on the wire; one that was given before says so in a header."""
+    headers = dict(answer.headers) | ({REPEATED_HEADER: "true"} if answer.repeated else {})
+    return Response(answer.body, status=answer.status, headers=headers)
+
+
+def location(route: str, **kwargs: str) -> dict[str, str]:
+    """The header that says where something new is read."""
+    return {"Location": reverse(route, kwargs=kwargs)}
+
+
 def _body_of(request: Request) -> bytes:
-    """The bytes of the body, at most `MAX_BYTES`. DRF's own reading takes a chunked body, which has no length, for none."""
+    """The bytes of the body. Refused when they are more than `MAX_BYTES`, or of another type than JSON.
+
+    Not read by DRF, which takes a chunked body, that names no length, for none.
+    """
     inner = request._request
     try:
         found: bytes = inner.body

@@ -15,7 +15,7 @@ API = "/api/"
 
 
 @csrf_exempt
-def unknown_route(request: HttpRequest, rest: str = "") -> HttpResponse:
+def unknown_route(request: HttpRequest) -> HttpResponse:
     """Whatever no route under /api/ takes, with any method and with or without a key."""
     return problem_response(Refused(_nothing_here(request), code=RefusalCode.NOT_FOUND), request)
 

@@ -12,6 +12,7 @@ from rest_framework.views import set_rollback
 
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
+from trinity.rest.parsers import MAX_BYTES
 
 log = structlog.get_logger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -48,7 +49,7 @@ _CODE_OF: tuple[tuple[tuple[type[Exception], ...], RefusalCode], ...] = (
 # Where the error's own words would say nothing, or would show what is inside.
 _WORDS: dict[RefusalCode, str] = {
     RefusalCode.NOT_FOUND: "There is nothing here.",
-    RefusalCode.TOO_LARGE: "The body is larger than 2,097,152 bytes.",
+    RefusalCode.TOO_LARGE: f"The body is larger than {MAX_BYTES:,} bytes.",
     RefusalCode.UNAVAILABLE: "The database does not answer; nothing was changed. Try again soon.",
 }
 
@@ -72,10 +73,7 @@ def problem_for(error: Exception, context: dict[str, Any]) -> Response | None:
     if refusal.code is RefusalCode.UNAVAILABLE:
         log.error("the database does not answer", error=repr(error))
     status, body = problem_of(refusal, _id_of(context.get("request")))
-    headers = _headers_of(refusal)
-    if isinstance(error, exceptions.Throttled) and error.wait:
-        headers["Retry-After"] = str(int(error.wait) + 1)
-    return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
+    return Response(body, status=status, headers=_headers_of(refusal), content_type=MEDIA_TYPE)
 
 
 def problem_of(refusal: Refused, request_id: str) -> tuple[int, dict[str, Any]]:

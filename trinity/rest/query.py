@@ -63,6 +63,11 @@ def name(says: str, longest: int) -> Parameter:
     return Parameter(lambda value: fields.text(value, 1, longest), says, schema)
 
 
+def in_path(says: str, pattern: str) -> Parameter:
+    """A part of the address."""
+    return Parameter(str, says, {"type": "string", "pattern": f"^{pattern}$"})
+
+
 def _limit(value: str) -> int:
     if not _DIGITS.match(value):
         raise fields.Wrong(f"Must be a whole number from {LIMIT[0]} to {LIMIT[1]}; {fields.found(value)} was given.")
