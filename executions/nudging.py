@@ -3,16 +3,18 @@
 from collections.abc import Callable
 
 import structlog
+from django.conf import settings
 
 log = structlog.get_logger(__name__)
 
 
 def _send_to_queue(agent_id: int, place: str) -> None:
-    from executions.tasks import (
-        take_work,
-    )  # a task belongs to the Celery app, which imports this app's models
+    from executions.tasks import take_work  # tasks import the worker, which imports the services that nudge
+    from executions.worker import current
 
-    take_work.apply_async((agent_id,), queue=queue_of(place))
+    # A broker in memory ends at this process: beside the embedded server (a command) nobody would hear it.
+    if settings.DISTRIBUTED or current.is_running():
+        take_work.apply_async((agent_id,), queue=queue_of(place))
 
 
 def queue_of(place: str) -> str:

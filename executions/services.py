@@ -14,19 +14,16 @@ from django.db.models import Count, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from agents.models import Agent
-from agents.runtimes.base import Away, Ending, ErrorKind, Outcome
+from agents.runtimes.base import Away, ErrorKind, Outcome
 from agents.runtimes.settings import patience_seconds
 from executions import trajectory
+from executions.columns import duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
 from executions.lease import lease_end
 from executions.models import Execution
 from executions.receivers import receiver_of
 from executions.step import AgentStep, agent_step
 from executions.vocabulary import ExecutionStatus, Trigger
-from trinity.kernel.text import clean
-
-MAX_RESPONSE_CHARACTERS = 1_000_000
-MAX_ERROR_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,7 @@ def _next_in_line(step: AgentStep, agent: Agent) -> Execution | None:
 def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
     columns: dict[str, Any] = {
         "status": ExecutionStatus.RUNNING,
-        "started_at": execution.started_at or step.now,
+        "started_at": step.now,
         "not_before": None,
         "waits_for_model": "",
         "claim_token": secrets.token_hex(16),
@@ -142,11 +139,10 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
 
 
 def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
+    seen = execution.running_for(step.now)
     columns = outcome_columns(outcome) | {
         "ended_at": step.now,
-        "duration_ms": outcome.duration_ms
-        if outcome.duration_ms is not None
-        else round(execution.running_for(step.now).total_seconds() * 1000),
+        "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
         "lease_until": None,
         "activity": "",
     }
@@ -181,6 +177,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
         "waits_for_model": away.kind,
         "away_since": execution.away_since or step.now,
         "attempt": execution.attempt + 1,  # each attempt has a spool folder of its own
+        "started_at": None,  # waiting is not working: the next attempt's time counts from its own start
         "claim_token": "",
         "worker": "",
         "host": "",
@@ -223,53 +220,21 @@ def take_over(execution: Execution, claimant: Claimant) -> bool:
     return bool(moved)
 
 
-def outcome_columns(outcome: Outcome) -> dict[str, Any]:
-    """The columns that an outcome fills."""
-    return {
-        "status": _STATUS_OF[outcome.ending],
-        "response": clean(outcome.response, MAX_RESPONSE_CHARACTERS),
-        "error_kind": outcome.error_kind or "",
-        "error": clean(outcome.error, MAX_ERROR_CHARACTERS),
-        "cost_nano": max(outcome.cost_nano, 0) if outcome.cost_nano is not None else None,
-        "cost_estimated": outcome.cost_estimated,
-        "input_tokens": outcome.tokens.input,
-        "output_tokens": outcome.tokens.output,
-        "cache_read_tokens": outcome.tokens.cache_read,
-        "cache_write_tokens": outcome.tokens.cache_write,
-        "used_model": clean(outcome.model, 200),
-        "permission_denials": list(outcome.permission_denials),
-        "tool_calls": sum(len(step) for step in outcome.steps),
-        "commits": outcome.commits,
-        "lines_added": outcome.lines_added,
-        "lines_removed": outcome.lines_removed,
-    }
-
-
-_STATUS_OF = {
-    Ending.COMPLETED: ExecutionStatus.COMPLETED,
-    Ending.FAILED: ExecutionStatus.FAILED,
-    Ending.TIMED_OUT: ExecutionStatus.TIMED_OUT,
-}
-
-
 def _mine(execution: Execution) -> Any:
     """The row as long as this claim holds: every write of an outcome goes through this guard."""
     return Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.RUNNING, claim_token=execution.claim_token)
 
 
 def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:
-    """A lost execution whose outcome arrives after all keeps its status, and gets the text and the cost."""
-    Execution.objects.filter(
-        pk=execution.pk,
-        attempt=execution.attempt,
-        status=ExecutionStatus.FAILED,
-        error_kind=ErrorKind.LOST,
-        cost_nano=None,
-    ).update(
-        response=clean(outcome.response, MAX_RESPONSE_CHARACTERS),
-        cost_nano=outcome.cost_nano,
-        cost_estimated=outcome.cost_estimated,
-    )
+    """A lost execution whose outcome arrives after all keeps its status, and gets the text and the cost.
+
+    A silent one does not wipe out what was saved of the lost run's output.
+    """
+    kept = reply_columns(outcome)
+    if not kept["response"]:
+        del kept["response"]
+    lost = Execution.objects.filter(pk=execution.pk, attempt=execution.attempt, error_kind=ErrorKind.LOST)
+    lost.filter(status=ExecutionStatus.FAILED, cost_nano=None).update(**kept)
 
 
 def _remember(execution: Execution, columns: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The graders app."""
+"""Makes the graders' management commands known to Django; there are no models."""
 
 from django.apps import AppConfig
 

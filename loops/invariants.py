@@ -14,7 +14,7 @@ from loops.vocabulary import EventKind, LoopStatus, OnFailure
 
 def check_loop(loop: Loop) -> list[str]:
     """The broken invariants of one loop, empty when it is sound."""
-    executions = list(Execution.objects.filter(loop_id=loop.pk))
+    executions = list(Execution.objects.filter(loop_id=loop.pk).exclude(loop_id=""))
     runs = {run.run_number: run.execution_id for run in loop.runs.all()}
     return [f"{loop.pk}: {sentence}" for sentence in _of_loop(loop, executions, runs)]
 

@@ -9,7 +9,6 @@ from executions.step import AgentStep
 from executions.vocabulary import Trigger
 from loops import services
 from loops.decisions import End, RunOutcome, after_run, before_run
-from loops.models import Run
 from loops.record import record_of
 from loops.vocabulary import EventKind, LoopStatus
 
@@ -23,7 +22,7 @@ class LoopReceiver:
         decision = before_run(record.loop.facts(step.now))
         if not isinstance(decision, End):
             return True
-        Run.objects.filter(execution=execution).delete()
+        services.take_back_run(execution)
         record.end(decision)
         return False
 
@@ -34,7 +33,10 @@ class LoopReceiver:
         record.happened(EventKind.LOOP_RUN_STARTED, execution, attempt=execution.attempt)
 
     def waits(self, step: AgentStep, execution: Execution) -> None:
+        """A stop that came during the call ends the loop here; nothing else would, until the model is back."""
         record = record_of(step, execution.loop_id)
+        if services.end_waiting(record, execution):
+            return
         until = execution.not_before.isoformat() if execution.not_before else None
         record.happened(EventKind.LOOP_RUN_WAITING, execution, until=until, why=execution.waits_for_model)
 

@@ -1,10 +1,10 @@
 """Writes of loops: start, carry on, stop, and the two repairs of the sweep; compares no limit itself."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import structlog
-from django.db import transaction
+from django.db import InterfaceError, OperationalError
 
 from accounts.services import audit
 from accounts.viewers import Viewer
@@ -16,11 +16,11 @@ from executions.services import queue_execution, withdraw
 from executions.step import AgentStep, agent_step, step_within
 from executions.vocabulary import ExecutionStatus, Trigger
 from loops.decisions import Decision, End, Park, Start, before_run
-from loops.models import Loop, Run
+from loops.models import IS_ACTIVE, Loop, Run
 from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
 from loops.record import LoopRecord, record_of
-from loops.vocabulary import ACTIVE, EventKind, LoopStatus, StopAnswer
+from loops.vocabulary import ACTIVE, EventKind, StopAnswer
 
 log = structlog.get_logger(__name__)
 
@@ -113,32 +113,34 @@ def _request_stop_in(step: AgentStep, viewer: Viewer, loop_id: str) -> StopAnswe
 def stop_loops_of(agent: Agent, viewer: Viewer) -> None:
     """Ask every active loop of an agent to stop, in the transaction that archives it and holds its lock."""
     with step_within(agent) as step:
-        for loop_id in Loop.objects.filter(agent=agent, status__in=ACTIVE).values_list("pk", flat=True):
+        for loop_id in list(Loop.objects.filter(agent=agent, status__in=ACTIVE).values_list("pk", flat=True)):
             _request_stop_in(step, viewer, loop_id)
 
 
 def _end_if_nothing_is_in_flight(record: LoopRecord) -> bool:
-    """Ask rules 5–7 of a loop that waits or is parked, and end it if one says so."""
-    loop, step = record.loop, record.step
-    execution = _unended_execution(loop)
-    if execution is not None and execution.in_flight:
+    runs = record.loop.runs.select_related("execution").defer("execution__prompt", "execution__response")
+    newest = runs.order_by("-run_number").first()  # by loop_id, SQLite would read every execution there is
+    waiting = newest.execution if newest and not newest.execution.ended else None
+    if waiting is not None and waiting.in_flight:
         return False
-    decision = before_run(loop.facts(step.now))
+    return end_waiting(record, waiting)
+
+
+def end_waiting(record: LoopRecord, waiting: Execution | None) -> bool:
+    """Ask rules 5–7 of a loop that is parked or has a `waiting` run, and end it if one says so."""
+    decision = before_run(record.loop.facts(record.step.now))
     if not isinstance(decision, End):
         return False
-    if execution is not None:
-        Run.objects.filter(execution=execution).delete()
-        withdraw(step, execution)
+    if waiting is not None:
+        take_back_run(waiting)
+        withdraw(record.step, waiting)
     record.end(decision)
     return True
 
 
-def _unended_execution(loop: Loop) -> Execution | None:
-    return (
-        Execution.objects.filter(loop_id=loop.pk, status__in=[ExecutionStatus.QUEUED, ExecutionStatus.RUNNING])
-        .only("id", "agent_id", "status", "loop_id", "run_number")
-        .first()
-    )
+def take_back_run(execution: Execution) -> None:
+    """A run that has not begun is not in `runs[]`; its execution stays (section 2)."""
+    Run.objects.filter(execution=execution).delete()
 
 
 # --- repairs: what the sweep finds due -------------------------------------------------------------------
@@ -168,8 +170,9 @@ def end_overdue_waits(now: dt.datetime, limit: int) -> int:
     """End loops whose deadline passed while their next run waited for a slot or for the model."""
     in_flight = Execution.objects.filter(status=ExecutionStatus.RUNNING).exclude(loop_id="").values("loop_id")
     overdue = (
-        Loop.objects.filter(status=LoopStatus.RUNNING, deadline_at__lte=now, next_run_at=None)
+        Loop.objects.filter(IS_ACTIVE, deadline_at__lte=now, next_run_at=None)
         .exclude(pk__in=in_flight)
+        .order_by("deadline_at")
         .values_list("pk", "agent_id")[:limit]
     )
     return _each(overdue, _end_overdue)
@@ -181,13 +184,13 @@ def _end_overdue(loop_id: str, agent_id: int) -> bool:
         return not record.loop.ended and _end_if_nothing_is_in_flight(record)
 
 
-def _each(found: Iterable[tuple[str, int]], move: object) -> int:
-    """Each in a transaction of its own, so that one bad row does not stop the others."""
+def _each(found: Iterable[tuple[str, int]], move: Callable[[str, int], bool]) -> int:
+    """Each in a transaction of its own, so that one bad row does not stop the others; a database that is away does."""
     moved = 0
     for loop_id, agent_id in found:
         try:
-            moved += bool(move(loop_id, agent_id))  # type: ignore[operator]
-        except transaction.TransactionManagementError:
+            moved += move(loop_id, agent_id)
+        except (OperationalError, InterfaceError):
             raise
         except Exception:
             log.exception("a loop could not be moved; the others go on", loop_id=loop_id)

@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='loop',
-            index=models.Index(condition=models.Q(('status__in', [loops.vocabulary.LoopStatus['QUEUED'], loops.vocabulary.LoopStatus['RUNNING']])), fields=['agent'], name='loop_active_of_agent'),
+            index=models.Index(condition=models.Q(('completed_at__isnull', True)), fields=['agent'], name='loop_active_of_agent'),
         ),
         migrations.AddIndex(
             model_name='loop',
@@ -108,7 +108,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='loop',
-            index=models.Index(condition=models.Q(('status__in', [loops.vocabulary.LoopStatus['QUEUED'], loops.vocabulary.LoopStatus['RUNNING']]), ('deadline_at__isnull', False)), fields=['deadline_at'], name='loop_deadline'),
+            index=models.Index(condition=models.Q(('completed_at__isnull', True), ('deadline_at__isnull', False)), fields=['deadline_at'], name='loop_deadline'),
         ),
         migrations.AddIndex(
             model_name='loop',
