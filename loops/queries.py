@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
 from accounts.services import audit, forbidden
@@ -12,7 +12,6 @@ from accounts.vocabulary import AuditAction
 from agents.queries import agent_for, may_use, usable_agents
 from executions.models import Execution
 from executions.queries import PREVIEW_CHARACTERS
-from executions.vocabulary import UNENDED
 from loops.models import Loop, Run
 from loops.vocabulary import LoopStatus
 from trinity.kernel import fields
@@ -82,12 +81,20 @@ def runs_of(loop: Loop) -> list[Run]:
 
 
 def unended_executions(loops: Iterable[Loop]) -> dict[str, Execution]:
-    """The execution of each loop that waits or is in flight, by loop id; one query for all."""
+    """The execution of each active loop's run that waits or is in flight, by loop id; one query for all.
+
+    It is the run after the last completed one: found by its number, since by the executions' status or loop SQLite
+    would read all that there are.
+    """
     active = {loop.pk: loop for loop in loops if not loop.ended}
     if not active:
         return {}
-    found = Execution.objects.filter(Q(loop_id__in=list(active)), status__in=UNENDED).defer("prompt", "response")
-    executions = {one.loop_id: one for one in found}
-    for loop_id, execution in executions.items():
+    runs = (
+        Run.objects.filter(loop__in=list(active), run_number=F("loop__runs_completed") + 1)
+        .select_related("execution")
+        .defer("execution__prompt", "execution__response")
+    )
+    found = {run.loop_id: run.execution for run in runs if not run.execution.ended}
+    for loop_id, execution in found.items():
         execution.agent = active[loop_id].agent  # loaded already; slots and waits need it
-    return executions
+    return found
