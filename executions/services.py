@@ -15,7 +15,6 @@ from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from agents.runtimes.base import Away, ErrorKind, Outcome
-from agents.runtimes.settings import patience_seconds
 from executions import trajectory
 from executions.columns import duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
@@ -24,6 +23,7 @@ from executions.models import Execution
 from executions.receivers import receiver_of
 from executions.step import AgentStep, agent_step
 from executions.vocabulary import ExecutionStatus, Trigger
+from trinity.kernel.errors import Broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,7 @@ def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
         "host": claimant.host,
         "spool_id": claimant.spool_id,
     }
-    Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED).update(
-        **columns, lease_until=lease_end(claimant.lease_seconds)
-    )
-    _remember(execution, columns)
+    _move_waiting(execution, columns, lease_until=lease_end(claimant.lease_seconds))
 
 
 def take(agent_id: int, claimant: Claimant) -> Execution | None:
@@ -156,7 +153,7 @@ def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
 
 def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.datetime | None:
     agent = step.agent
-    patience = patience_seconds(agent.runtime, agent.runtime_settings)
+    patience = agent.runtime_settings["unavailable_patience_seconds"]
     return wait_until(
         AwayFacts(
             now=step.now,
@@ -200,12 +197,23 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         "not_before": None,
         "waits_for_model": "",
     }
-    Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED).update(**columns)
+    _move_waiting(execution, columns)
+
+
+def _move_waiting(execution: Execution, columns: dict[str, Any], **expressions: Any) -> None:
+    """Under the agent's lock nobody else can have moved it. Were it so, `admit` would ask for it for ever."""
+    waiting = Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED)
+    if not waiting.update(**columns, **expressions):
+        raise Broken(f"Execution {execution.pk} changed outside its agent's lock.")
     _remember(execution, columns)
 
 
 def take_over(execution: Execution, claimant: Claimant) -> bool:
-    """Take the claim of a worker that is gone; False when somebody else was faster or it ended meanwhile."""
+    """Take the claim of a worker that is gone, judged by `execution` as it was read from the database.
+
+    False when somebody else was faster, it ended meanwhile, or its worker was only late and has renewed its lease:
+    two workers would carry it out.
+    """
     with agent_step(execution.agent_id) as step:
         columns = {
             "claim_token": secrets.token_hex(16),
@@ -213,7 +221,8 @@ def take_over(execution: Execution, claimant: Claimant) -> bool:
             "host": claimant.host,
             "spool_id": execution.spool_id or claimant.spool_id,
         }
-        moved = _mine(execution).update(**columns, lease_until=lease_end(claimant.lease_seconds))
+        as_judged = _mine(execution).filter(lease_until=execution.lease_until)
+        moved = as_judged.update(**columns, lease_until=lease_end(claimant.lease_seconds))
         if moved:
             _remember(execution, columns)
             execution.agent = step.agent

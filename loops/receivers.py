@@ -1,6 +1,7 @@
 """What a loop does when one of its executions begins, waits or ends; runs inside the step of `executions`."""
 
 import datetime as dt
+from dataclasses import replace
 
 from agents.runtimes.base import Outcome
 from executions import receivers
@@ -11,6 +12,7 @@ from loops import services
 from loops.decisions import End, RunOutcome, after_run, before_run
 from loops.record import record_of
 from loops.vocabulary import EventKind, LoopStatus
+from trinity.kernel.text import clean
 
 
 class LoopReceiver:
@@ -44,18 +46,18 @@ class LoopReceiver:
         return record_of(step, execution.loop_id).loop.deadline_at
 
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
-        """Rules 1–9, in the transaction of the outcome."""
+        """Rules 1–9, in the transaction of the outcome. They read the whole reply; what is kept may be cut."""
         record = record_of(step, execution.loop_id)
         facts, decision = after_run(
             record.loop.facts(step.now),
             RunOutcome(
                 outcome.succeeded,
-                execution.response,
+                clean(outcome.response),
                 execution.cost_nano,
                 execution.error or "no reason given",
             ),
         )
-        record.set_counters(facts)
+        record.set_counters(replace(facts, last_response=execution.response) if outcome.succeeded else facts)
         record.happened(EventKind.LOOP_RUN_COMPLETED, execution, status=execution.status)
         services.carry_on(record, decision)
 

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable
 
 import structlog
 from django.db import InterfaceError, OperationalError
+from django.db.models import Q
 
 from accounts.services import audit
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
 from agents.models import Agent
+from agents.vocabulary import AgentStatus
 from executions.models import Execution
 from executions.requests import agent_not_running
 from executions.services import queue_execution, withdraw
@@ -20,7 +22,7 @@ from loops.models import IS_ACTIVE, Loop, Run
 from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
 from loops.record import LoopRecord, record_of
-from loops.vocabulary import ACTIVE, EventKind, StopAnswer
+from loops.vocabulary import EventKind, StopAnswer
 
 log = structlog.get_logger(__name__)
 
@@ -91,30 +93,38 @@ def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:
     if loop.ended:
         return StopAnswer.ALREADY_DONE
     with agent_step(loop.agent_id) as step:
-        return _request_stop_in(step, viewer, loop.pk)
+        return _ask_to_stop(record_of(step, loop.pk), viewer)
 
 
-def _request_stop_in(step: AgentStep, viewer: Viewer, loop_id: str) -> StopAnswer:
-    record = record_of(step, loop_id)
-    if record.loop.ended:
+def stop_loops_of(agent: Agent, viewer: Viewer) -> int:
+    """Ask every active loop of an agent to stop, in the transaction that archives it and holds its lock.
+
+    Returns how many there were.
+    """
+    with step_within(agent) as step:
+        return _stop_all(step, viewer)
+
+
+def _stop_all(step: AgentStep, viewer: Viewer) -> int:
+    active = Loop.objects.filter(IS_ACTIVE, agent=step.agent).order_by("created_at", "id")
+    answers = [_ask_to_stop(record_of(step, loop_id), viewer) for loop_id in active.values_list("pk", flat=True)]
+    return len(answers)
+
+
+def _ask_to_stop(record: LoopRecord, viewer: Viewer) -> StopAnswer:
+    loop, step = record.loop, record.step
+    if loop.ended:
         return StopAnswer.ALREADY_DONE
-    if not record.loop.stop_requested:
+    if not loop.stop_requested:
         record.set(
             stop_requested_at=step.now,
             stop_requested_by_id=viewer.user.pk if viewer.user else None,
             stop_requested_by_agent_id=viewer.agent_id,
         )
         record.happened(EventKind.LOOP_STOP_REQUESTED, by=viewer.caller)
-        audit(AuditAction.LOOP_STOP_REQUESTED, f"loop:{loop_id}", by=viewer)
+        audit(AuditAction.LOOP_STOP_REQUESTED, f"loop:{loop.pk}", by=viewer)
     _end_if_nothing_is_in_flight(record)
     return StopAnswer.STOPPING
-
-
-def stop_loops_of(agent: Agent, viewer: Viewer) -> None:
-    """Ask every active loop of an agent to stop, in the transaction that archives it and holds its lock."""
-    with step_within(agent) as step:
-        for loop_id in list(Loop.objects.filter(agent=agent, status__in=ACTIVE).values_list("pk", flat=True)):
-            _request_stop_in(step, viewer, loop_id)
 
 
 def _end_if_nothing_is_in_flight(record: LoopRecord) -> bool:
@@ -147,21 +157,27 @@ def take_back_run(execution: Execution) -> None:
 
 
 def end_due_parks(now: dt.datetime, limit: int) -> int:
-    """Wake loops whose park is over: their guardrails are asked again, then the next run is queued (rule 8)."""
-    due = Loop.objects.filter(next_run_at__lte=now).order_by("next_run_at").values_list("pk", "agent_id")[:limit]
-    return _each(due, _end_park)
+    """Wake loops whose park is over: their guardrails are asked again, then the next run is queued (rule 8).
+
+    The parks of a stopped agent stay until it is started again, or a deadline ends the loop.
+    """
+    agent_runs = Q(agent__status=AgentStatus.RUNNING, agent__archived_at=None)
+    due = Loop.objects.filter(agent_runs | Q(deadline_at__lte=now), next_run_at__lte=now)
+    return _each(due.order_by("next_run_at").values_list("pk", "agent_id")[:limit], _end_park)
 
 
 def _end_park(loop_id: str, agent_id: int) -> bool:
     with agent_step(agent_id) as step:
         record = record_of(step, loop_id)
         loop = record.loop
-        if loop.ended or loop.next_run_at is None or loop.next_run_at > step.now:
-            return False  # another sweep was faster
+        if loop.next_run_at is None or loop.next_run_at > step.now:
+            return False  # another sweep was faster, or the loop ended
         decision = before_run(loop.facts(step.now))
-        record.set(next_run_at=None)
         if isinstance(decision, Start):
+            if not step.agent.running:
+                return False
             record.happened(EventKind.LOOP_RUN_WAITING, run_number=decision.run_number)
+        record.set(next_run_at=None)
         carry_on(record, decision)
     return True
 

@@ -26,6 +26,7 @@ class ErrorKind(StrEnum):
     BUDGET = "budget"
     MCP_UNAVAILABLE = "mcp_unavailable"
     DISK_FULL = "disk_full"
+    BROKEN = "broken"  # Trinity itself failed
 
 
 class Ending(StrEnum):
@@ -115,7 +116,10 @@ class Outcome:
     steps: tuple[Step, ...] = ()
     permission_denials: tuple[str, ...] = ()  # tools that were refused, each once, in order
     away: Away | None = None
-    duration_ms: int | None = None
+    duration_ms: int | None = None  # by the runner's monotonic clock
+    commits: int | None = None  # what the workspace's git says; None outside a work tree
+    lines_added: int | None = None
+    lines_removed: int | None = None
     notes: tuple[str, ...] = ()  # sentences for the reader: what was cut, what the agent did not have
 
     @property

@@ -19,9 +19,7 @@ CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 def is_final(printed: dict[str, Any]) -> bool:
     """Whether this is a final object; a program that gives its lines no type may leave it out here too."""
-    return printed.get("type") == FINAL_TYPE or (
-        "type" not in printed and {"result", "is_error"} <= printed.keys()
-    )
+    return printed.get("type") == FINAL_TYPE or ("type" not in printed and {"result", "is_error"} <= printed.keys())
 
 
 def mappings(value: object) -> list[dict[str, Any]]:
@@ -41,9 +39,7 @@ def result_value(content: object) -> Any:
     blocks = mappings(content)
     if isinstance(content, list) and len(blocks) == len(content):
         texts = [
-            block["text"]
-            for block in blocks
-            if block.get("type") == "text" and isinstance(block.get("text"), str)
+            block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)
         ]
         if len(texts) == len(blocks):
             return "\n".join(texts)

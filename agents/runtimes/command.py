@@ -53,9 +53,7 @@ class CommandRuntime:
         kept = cleaned(settings, _SETTINGS, patience_seconds=0)
         has_place = any(PROMPT_PLACE in argument for argument in kept["argv"])
         if kept["prompt"] == PromptBy.ARGUMENT and not has_place:
-            raise setting_refused(
-                "argv", f"With prompt: argument, {PROMPT_PLACE} must stand in one argument."
-            )
+            raise setting_refused("argv", f"With prompt: argument, {PROMPT_PLACE} must stand in one argument.")
         if kept["prompt"] == PromptBy.STDIN and has_place:
             raise setting_refused("prompt", f"{PROMPT_PLACE} stands in argv: this must be argument then.")
         return kept

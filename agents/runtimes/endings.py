@@ -22,8 +22,7 @@ def forced_end(printed: Printed) -> Outcome | None:
         return Outcome(
             ending=Ending.TIMED_OUT,
             error_kind=ErrorKind.TIMEOUT,
-            error=f"It did not finish within {_seconds(printed)} and was ended."
-            " Give it more time, or a smaller task.",
+            error=f"It did not finish within {_seconds(printed)} and was ended. Give it more time, or a smaller task.",
         )
     return None
 
@@ -33,14 +32,12 @@ def end_without_answer(printed: Printed, *, expected: str) -> Outcome:
     if printed.spool_error is not None:
         return failed(
             ErrorKind.DISK_FULL,
-            f"What it printed could not be stored ({printed.spool_error})."
-            " Make room on the disk of $TRINITY_HOME.",
+            f"What it printed could not be stored ({printed.spool_error}). Make room on the disk of $TRINITY_HOME.",
         )
     if printed.exit_code == 0:
         return failed(
             ErrorKind.NO_ANSWER,
-            f"It ended well, but printed no {expected}. Check the agent's `output` setting."
-            + last_words(printed),
+            f"It ended well, but printed no {expected}. Check the agent's `output` setting." + last_words(printed),
         )
     return failed(ErrorKind.CRASHED, f"{how_it_ended(printed)} without an answer.{last_words(printed)}")
 

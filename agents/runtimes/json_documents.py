@@ -29,6 +29,4 @@ def documents(path: Path) -> Iterator[dict[str, Any]]:
         except (json.JSONDecodeError, RecursionError):
             at, attempts = begin.end() + 1, attempts + 1
             continue
-        yield from (
-            part for part in (printed if isinstance(printed, list) else [printed]) if isinstance(part, dict)
-        )
+        yield from (part for part in (printed if isinstance(printed, list) else [printed]) if isinstance(part, dict))

@@ -100,11 +100,7 @@ class _LongLine:
             self._carried = b""
             at = 0
             while at < len(piece) and len(self._kept) <= LONG_LINE_BYTES:
-                at = (
-                    self._outside(piece, at)
-                    if self._string is None
-                    else self._inside(self._string, piece, at)
-                )
+                at = self._outside(piece, at) if self._string is None else self._inside(self._string, piece, at)
 
     def shortened(self) -> bytes:
         """The line as JSON again, if it was JSON; nothing when even so it is too long."""
@@ -157,9 +153,5 @@ class _LongString:
             self._cut_bytes += cut
 
     def shortened(self) -> bytes:
-        note = (
-            rb"\n[cut: %s bytes left out here]\n" % f"{self._cut_bytes:,}".encode()
-            if self._cut_bytes
-            else b""
-        )
+        note = rb"\n[cut: %s bytes left out here]\n" % f"{self._cut_bytes:,}".encode() if self._cut_bytes else b""
         return bytes(self._head) + note + b"".join(self._tail)

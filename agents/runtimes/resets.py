@@ -15,9 +15,7 @@ _MONTHS = {
 _WEEKDAYS = {name: number for number, name in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
 
 _STAMP = re.compile(r"\|\s*(\d{13}|\d{10})(?!\d)")
-_LEAD = re.compile(
-    r"(?:resets?|try again|available again|come back|wait)(?:\s+(?:at|on|after|until|in))?[\s:]+", re.I
-)
+_LEAD = re.compile(r"(?:resets?|try again|available again|come back|wait)(?:\s+(?:at|on|after|until|in))?[\s:]+", re.I)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _SPAN = re.compile(r"(\d+)\s*(days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])", re.I)
 _SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -105,9 +103,7 @@ def _on_day(named: dt.datetime, day: "re.Match[str]", here: dt.datetime) -> dt.d
     if day["weekday"]:
         ahead = (_WEEKDAYS[day["weekday"].lower()] - here.weekday()) % 7
         return named + dt.timedelta(days=ahead if ahead or named > here else 7)
-    named = named.replace(
-        year=int(day["year"] or here.year), month=_MONTHS[day["month"].lower()], day=int(day["day"])
-    )
+    named = named.replace(year=int(day["year"] or here.year), month=_MONTHS[day["month"].lower()], day=int(day["day"]))
     if not day["year"] and named < here - dt.timedelta(days=1):  # "Jan 2", said in December
         named = named.replace(year=named.year + 1)
     return named

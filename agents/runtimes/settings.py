@@ -54,9 +54,7 @@ def cleaned(settings: object, own: Sequence[Setting], *, patience_seconds: int) 
     if not isinstance(settings, Mapping):
         raise _refused({FIELD: ["Must be an object of settings."]})
     known = {setting.name: setting for setting in (*own, *_of_every_agent(patience_seconds))}
-    errors = {
-        f"{FIELD}.{clean(str(key))}": [_unknown(str(key), known)] for key in settings if key not in known
-    }
+    errors = {f"{FIELD}.{clean(str(key))}": [_unknown(str(key), known)] for key in settings if key not in known}
     kept: dict[str, Any] = {}
     for name, setting in known.items():
         value = settings.get(name)
@@ -141,9 +139,7 @@ _SECRET_BEGINNINGS = ("TRINITY_", "DJANGO_")
 
 def _variable_name(value: Any) -> str:
     if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
-        raise WrongValue(
-            "Must be the name of an environment variable, such as OPENAI_API_KEY, without a value."
-        )
+        raise WrongValue("Must be the name of an environment variable, such as OPENAI_API_KEY, without a value.")
     if value in _SECRET_NAMES or value.startswith(_SECRET_BEGINNINGS):
         raise WrongValue(f"{value} is the server's own and is never passed on.")
     if value == "HOME":

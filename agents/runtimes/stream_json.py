@@ -32,9 +32,7 @@ def hear(printed: Printed, *, whole_document: bool = False) -> Heard:
     return heard
 
 
-def judge(
-    heard: Heard, printed: Printed, *, steps_seen: bool = True, mcp_failures: Collection[str] = ()
-) -> Outcome:
+def judge(heard: Heard, printed: Printed, *, steps_seen: bool = True, mcp_failures: Collection[str] = ()) -> Outcome:
     """What came of the call.
 
     `steps_seen` is False when the shape has no lines for tool calls (`json`). `mcp_failures` are the statuses

@@ -36,9 +36,7 @@ class TrajectoryBuilder:
             self._steps.append(step)
             self._by_key[key] = step
 
-    def call(
-        self, key: Hashable, tool: object, args: Any, *, id: str | None = None, agent: str | None = None
-    ) -> None:
+    def call(self, key: Hashable, tool: object, args: Any, *, id: str | None = None, agent: str | None = None) -> None:
         """A call in the step of that key. The same id a second time is the same call."""
         if id is not None and id in self._by_id:
             return
@@ -72,9 +70,7 @@ class TrajectoryBuilder:
             made["error"] = True
         kept = kept_json(result)
         size = json_size(kept)
-        if (
-            self._characters + size > MOST_CHARACTERS
-        ):  # none rather than words of ours, which would look equal
+        if self._characters + size > MOST_CHARACTERS:  # none rather than words of ours, which would look equal
             self._results_left_out += 1
             return
         self._characters += size

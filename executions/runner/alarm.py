@@ -27,9 +27,7 @@ class Alarm:
             signal.SIGTSTP,
         ):
             signal.signal(number, signal.SIG_IGN)
-        signal.signal(
-            signal.SIGCHLD, _only_wake
-        )  # ignored, the kernel would reap for us and lose the exit code
+        signal.signal(signal.SIGCHLD, _only_wake)  # ignored, the kernel would reap for us and lose the exit code
         signal.signal(signal.SIGTERM, self._request_end)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the launcher's thread may have blocked some
 

@@ -52,11 +52,7 @@ def _start_once(folder: str, umask: int) -> None:
         folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         lock = _take_lock(folder_fd)
         run_here = None if lock is None else Run(os.fsencode(folder), folder_fd, lock, umask)
-        result = (
-            StartResult.STARTED
-            if run_here and files.set_start_mark(folder_fd)
-            else StartResult.ALREADY_STARTED
-        )
+        result = StartResult.STARTED if run_here and files.set_start_mark(folder_fd) else StartResult.ALREADY_STARTED
     except (OSError, ValueError, KeyError, TypeError) as error:
         _tell_launcher(f"{type(error).__name__}: {error}")
         raise

@@ -66,21 +66,24 @@ class GitNotes:
 
     def _ask(self, *question: bytes) -> bytes | None:
         """What git answers, or None when it fails, hangs or is not there."""
-        answer, answers = os.pipe()
-        nothing = os.open(os.devnull, os.O_RDWR)
         orders = command.Command(
             [b"git", *SETTINGS, *question], cwd=self._cwd, env=self._env, limits={}, umask=0o077
         )
         try:
-            pid = command.start(orders, (nothing, answers, nothing))
-            if not _ended_well(pid):
-                return None
-            return _waiting_in(answer).strip()
+            return _answer_to(orders)
         except (command.NotStarted, OSError):
             return None
-        finally:
-            for fd in (answer, answers, nothing):
-                os.close(fd)
+
+
+def _answer_to(orders: command.Command) -> bytes | None:
+    answer, answers = os.pipe()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        pid = command.start(orders, (nothing, answers, nothing))
+        return _waiting_in(answer).strip() if _ended_well(pid) else None
+    finally:
+        for fd in (answer, answers, nothing):
+            os.close(fd)
 
 
 def _ended_well(pid: int) -> bool:
@@ -107,7 +110,7 @@ def _waiting_in(pipe: int) -> bytes:
 
 def _has_git_above(cwd: bytes) -> bool:
     """Spares the calls where they could only say no."""
-    path = os.path.realpath(cwd)
+    path = os.path.abspath(cwd)
     while not os.path.exists(os.path.join(path, b".git")):
         above = os.path.dirname(path)
         if above == path:

@@ -8,9 +8,7 @@ from executions.runner.spool import CappedSpool
 
 READ_BYTES = 64 * 1024
 READS_AT_ONCE = 16  # then the clock is looked at: an agent that never pauses must not outrun its deadline
-LAST_ROUNDS = (
-    64  # when all is over: more than a pipe can hold, and an end if a stranger goes on writing into it
-)
+LAST_ROUNDS = 64  # when all is over: more than a pipe can hold, and an end if a stranger goes on writing into it
 
 
 class Output:

@@ -138,8 +138,8 @@ class JsonStream:
         return error.msg.startswith("Unterminated string") or error.pos > len(self._text) - LONGEST_TOKEN_HEAD
 
     def _damaged(self, error: json.JSONDecodeError) -> UnreadableTrajectory:
-        reason = error.msg[:1].lower() + error.msg[1:]
-        if error.pos >= len(self._text):
+        reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" starting at").removesuffix(" at")
+        if error.msg.startswith("Unterminated string") or error.pos >= len(self._text.rstrip()):
             reason = f"the file ends inside a value ({reason})"
         return UnreadableTrajectory(f"line {self._line_of(error.pos)}: is no JSON: {reason}")
 

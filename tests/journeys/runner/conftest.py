@@ -34,9 +34,7 @@ class Runner:
         self.folder = folder
         self.workspace = workspace
 
-    def start(
-        self, *argv: str, stdin: bytes = b"", env: dict[str, str] | None = None, **bounds: object
-    ) -> StartResult:
+    def start(self, *argv: str, stdin: bytes = b"", env: dict[str, str] | None = None, **bounds: object) -> StartResult:
         bounds = {"cwd": self.workspace, "timeout_seconds": 30} | bounds
         spec = launch.RunnerSpec(argv=argv, **bounds)
         return launch.start(self.folder, spec, stdin=stdin, env={"PATH": PATH} if env is None else env)

@@ -33,9 +33,7 @@ def test_at_the_deadline_the_agent_may_still_print_its_result(runner):
 
 def test_int_then_term_then_kill_a_grace_apart(runner):
     runner.start_python(
-        "import signal, time\n"
-        "for n in (2, 15): signal.signal(n, lambda n, _: print(n))\n"
-        "while True: time.sleep(60)",
+        "import signal, time\nfor n in (2, 15): signal.signal(n, lambda n, _: print(n))\nwhile True: time.sleep(60)",
         timeout_seconds=0.4,
         grace_seconds=0.4,
     )
@@ -47,9 +45,7 @@ def test_int_then_term_then_kill_a_grace_apart(runner):
 
 
 def test_a_script_around_the_agent_does_not_keep_the_interrupt_from_it(runner, eventually):
-    (runner.workspace / "agent").write_text(
-        "trap 'echo RESULT; exit' INT; echo up; while :; do sleep 0.05; done"
-    )
+    (runner.workspace / "agent").write_text("trap 'echo RESULT; exit' INT; echo up; while :; do sleep 0.05; done")
     runner.start_shell("sh ./agent; true", timeout_seconds=0.6)
 
     outcome = runner.outcome()

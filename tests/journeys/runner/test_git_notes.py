@@ -76,9 +76,7 @@ def test_no_program_that_the_repository_names_is_run_for_the_notes(runner, lines
     settings = ["core.fsmonitor", "core.pager", "diff.external", "diff.trap.command", "diff.trap.textconv"]
     setup = "".join(f"git config {name} {trap}; " for name in settings)
 
-    runner.start_shell(
-        f"echo 4 >> lines; git add .; {COMMIT}; {setup} git config core.hooksPath {tmp_path}", git=True
-    )
+    runner.start_shell(f"echo 4 >> lines; git add .; {COMMIT}; {setup} git config core.hooksPath {tmp_path}", git=True)
 
     assert runner.outcome().git == GitChange(commits=1, added=2, removed=0)
     assert not (tmp_path / "sprung").exists()

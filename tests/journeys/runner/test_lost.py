@@ -58,13 +58,15 @@ def test_a_killed_runner_takes_its_agent_along_and_is_lost_for_good(runner, even
     assert state.last_printed(runner.folder, 100) == f"{agent}\n".encode()
 
 
-def test_what_a_killed_runner_left_behind_is_killed(runner, pids_in, is_running):
+def test_what_a_killed_runner_left_behind_is_killed(runner, pids_in, is_running, eventually):
     runner.start_shell(
-        "(setsid sh -c 'echo $$ >> pids; sleep 61 & echo $! >> pids; wait' &) ;"
+        "echo $$ > agent; (setsid sh -c 'echo $$ >> pids; sleep 61 & echo $! >> pids; wait' &) ;"
         "sleep 62 & echo $! >> pids; wait"
     )
     left = pids_in(runner.workspace / "pids", 3)
+    (agent,) = pids_in(runner.workspace / "agent", 1)
     runner.kill()
+    eventually(lambda: not is_running(agent))
     assert all(is_running(pid) for pid in left)  # only the agent itself dies with its runner
 
     assert state.reap_lost(runner.folder) == 3
@@ -88,6 +90,21 @@ def test_nothing_is_reaped_of_a_living_run_nor_of_another_folder(new_runner, pid
     assert state.reap_lost(living.folder) == 0
     assert living.state is RunnerState.RUNNING
     assert is_running(pid)
+
+
+def test_a_runner_that_fails_itself_leaves_nothing_running_and_says_why(runner, pids_in, is_running):
+    (runner.workspace / "spool").symlink_to(runner.folder)
+    runner.start_shell(
+        "mkdir -p spool/outcome.json/x; setsid sleep 60 & echo $! >> pids; echo $$ >> pids; wait"
+    )
+    left = pids_in(runner.workspace / "pids", 2)
+
+    os.kill(runner.pid, signal.SIGTERM)
+
+    with pytest.raises(OutcomeDamaged):
+        runner.outcome()
+    assert not any(is_running(pid) for pid in left)
+    assert "IsADirectoryError" in (runner.folder / files.LOG).read_text()
 
 
 def test_a_watcher_is_woken_when_the_run_has_ended_and_finds_it_finished(runner):

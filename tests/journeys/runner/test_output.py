@@ -37,25 +37,19 @@ def test_of_a_long_output_head_and_end_are_kept_and_the_rest_is_counted(runner):
     assert lines[0]["n"] == 0
     assert lines[-1] == {"type": "result"}
     assert [line["n"] for line in lines[:cut]] == list(range(cut))
-    assert [line["n"] for line in lines[cut + 1 : -1]] == list(
-        range(200_000 - len(lines[cut + 1 : -1]), 200_000)
-    )
+    assert [line["n"] for line in lines[cut + 1 : -1]] == list(range(200_000 - len(lines[cut + 1 : -1]), 200_000))
     assert lines[cut]["truncated_bytes"] == outcome.truncated_bytes
     assert outcome.stdout_bytes == len(kept) - len(kept.splitlines()[cut]) - 1 + outcome.truncated_bytes
 
 
 def test_a_flood_on_stderr_is_bounded_too_and_leaves_stdout_alone(runner):
-    runner.start_shell(
-        "yes error | head -c 3000000 >&2; echo last >&2; echo ok", head_bytes=10_000, tail_bytes=4096
-    )
+    runner.start_shell("yes error | head -c 3000000 >&2; echo last >&2; echo ok", head_bytes=10_000, tail_bytes=4096)
 
     outcome = runner.outcome()
     assert runner.stdout() == b"ok\n"
     assert outcome.truncated_bytes == 0
     assert outcome.stderr_bytes == 3_000_005
-    assert len(runner.stderr()) + outcome.stderr_truncated_bytes == 3_000_005 + len(
-        b"[%20d bytes cut here]\n" % 0
-    )
+    assert len(runner.stderr()) + outcome.stderr_truncated_bytes == 3_000_005 + len(b"[%20d bytes cut here]\n" % 0)
     assert runner.stderr().startswith(b"error\n")
     assert runner.stderr().endswith(b"last\n")
 

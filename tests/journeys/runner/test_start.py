@@ -149,9 +149,7 @@ def test_a_program_that_cannot_run_is_named_in_a_plain_sentence(runner, argv, se
 
 
 def test_arguments_arrive_byte_for_byte_whatever_the_locale(runner):
-    runner.start(
-        "printf", "%s|", "Zoë", "a b", "", "\udcff", "\ud800", env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
-    )
+    runner.start("printf", "%s|", "Zoë", "a b", "", "\udcff", "\ud800", env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"})
 
     runner.outcome()
     assert runner.stdout() == b"Zo\xc3\xab|a b||\xff|?|"
@@ -166,6 +164,12 @@ def test_a_folder_that_is_not_there_or_none_is_named(new_runner, tmp_path):
 
     assert absent.outcome().start_error == f"The folder {tmp_path}/absent is not there."
     assert no_folder.outcome().start_error == f"{tmp_path}/file is not a folder."
+
+
+def test_a_folder_with_an_impossible_name_is_named(runner, tmp_path):
+    runner.start("true", cwd=tmp_path / "a\0b", git=True)
+
+    assert "could not be entered" in runner.outcome().start_error
 
 
 def test_a_very_long_name_still_fits_the_outcome(runner):
@@ -282,9 +286,7 @@ def test_the_runner_needs_nothing_but_the_standard_library():
 
     imported = subprocess.check_output([sys.executable, "-I", "-S", "-c", listing], text=True).split()
 
-    assert set(imported) - set(sys.stdlib_module_names) == {"executions", "__main__"} - set(
-        sys.stdlib_module_names
-    )
+    assert set(imported) - set(sys.stdlib_module_names) == {"executions", "__main__"} - set(sys.stdlib_module_names)
     assert not {"subprocess", "typing", "dataclasses", "inspect"} & set(imported)  # each is dear, per runner
 
 

@@ -75,9 +75,7 @@ def test_without_a_head_only_the_end_is_kept(tmp_path):
     chunks=st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 300)), max_size=30),
     head_bytes=st.integers(0, 3000),
 )
-def test_the_newest_bytes_stand_at_the_end_and_every_byte_is_kept_or_counted(
-    tmp_path_factory, chunks, head_bytes
-):
+def test_the_newest_bytes_stand_at_the_end_and_every_byte_is_kept_or_counted(tmp_path_factory, chunks, head_bytes):
     path = tmp_path_factory.mktemp("spool") / "out"
     spool = opened(path, head_bytes=head_bytes)
     printed = b""

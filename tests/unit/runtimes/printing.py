@@ -39,9 +39,7 @@ def json_lines(*objects: Any) -> str:
     return "".join(json.dumps(part) + "\n" for part in objects)
 
 
-def assistant(
-    *blocks: dict[str, Any], id: str | None = "msg_1", parent: str | None = None, **marks: Any
-) -> dict:
+def assistant(*blocks: dict[str, Any], id: str | None = "msg_1", parent: str | None = None, **marks: Any) -> dict:
     message = {"role": "assistant", "model": "claude-x", "content": list(blocks)}
     if id is not None:
         message["id"] = id

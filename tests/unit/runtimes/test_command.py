@@ -84,9 +84,7 @@ def test_a_place_for_a_model_without_a_model_is_a_clear_failure():
     assert "no model is set" in refusal.value.errors["model"][0]
 
 
-@pytest.mark.parametrize(
-    ("output", "final_types"), [("text", ()), ("json", ("result",)), ("stream-json", ("result",))]
-)
+@pytest.mark.parametrize(("output", "final_types"), [("text", ()), ("json", ("result",)), ("stream-json", ("result",))])
 def test_the_runner_is_told_what_a_final_line_is(output, final_types):
     assert started(output=output).final_types == final_types
 
@@ -143,9 +141,7 @@ def test_the_runners_mark_is_put_into_words(tmp_path):
 
 
 def test_only_a_stream_tells_what_an_agent_is_doing():
-    tail = (
-        b'{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"c":"ls"}}]}}'
-    )
+    tail = b'{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"c":"ls"}}]}}'
 
     for output, activity in (("text", None), ("json", None), ("stream-json", "Bash: ls")):
         assert COMMAND.activity(tail, COMMAND.clean_settings({"argv": ["a"], "output": output})) == activity

@@ -88,9 +88,7 @@ def test_a_name_tells_the_kind_and_the_narrowest_wins(words, status, kind):
 @pytest.mark.parametrize("kind", AWAY_KINDS)
 def test_only_an_untouched_task_waits_for_the_model(kind):
     status = {ErrorKind.RATE_LIMITED: 429, ErrorKind.OVERLOADED: 529}.get(kind)
-    found = fault(
-        "You've hit your limit · resets 3am (UTC)" if status is None else "no", now=NOW, status=status
-    )
+    found = fault("You've hit your limit · resets 3am (UTC)" if status is None else "no", now=NOW, status=status)
 
     assert found.kind is kind
     assert found.away(tool_used=False).kind is kind

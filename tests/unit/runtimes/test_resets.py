@@ -98,9 +98,7 @@ def test_a_day_in_the_zones_calendar_is_meant():
     assert named_time("resets 9am (Asia/Tokyo)", late) == utc(2026, 12, 1, 0)
 
 
-@pytest.mark.parametrize(
-    "stamp", [None, True, "1796080000", 0, -5, float("nan"), float("inf"), 1e30, 1, [], 1.5e14]
-)
+@pytest.mark.parametrize("stamp", [None, True, "1796080000", 0, -5, float("nan"), float("inf"), 1e30, 1, [], 1.5e14])
 def test_what_is_no_coming_stamp_is_no_time(stamp):
     assert stamp_time(stamp, NOW) is None
 

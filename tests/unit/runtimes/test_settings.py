@@ -35,9 +35,7 @@ def test_null_means_the_default():
 
 
 def test_what_was_cleaned_can_be_cleaned_again():
-    settings = clean(
-        env=["OPENAI_API_KEY"], home="operator", output="json", unavailable_patience_seconds=60.0
-    )
+    settings = clean(env=["OPENAI_API_KEY"], home="operator", output="json", unavailable_patience_seconds=60.0)
 
     assert runtime("command").clean_settings(settings) == settings
 
@@ -48,9 +46,7 @@ def test_two_agents_do_not_share_a_default():
     assert clean()["env"] == []
 
 
-@pytest.mark.parametrize(
-    ("key", "near"), [("argvs", "argv"), ("ouput", "output"), ("Home", "home"), ("envs", "env")]
-)
+@pytest.mark.parametrize(("key", "near"), [("argvs", "argv"), ("ouput", "output"), ("Home", "home"), ("envs", "env")])
 def test_an_unknown_setting_is_refused_with_the_nearest_known_one(key, near):
     errors = errors_of({"argv": ["agent"], key: 1})
 
@@ -105,9 +101,7 @@ def test_an_argv_that_cannot_be_started_is_refused(argv, where):
     assert list(errors_of({"argv": argv})) == [f"runtime_settings.argv{where}"]
 
 
-@pytest.mark.parametrize(
-    "argv", [["agent", ""], ["agent"] * 1000, ["agent", "é" * 60_000], ("agent", "tuple")]
-)
+@pytest.mark.parametrize("argv", [["agent", ""], ["agent"] * 1000, ["agent", "é" * 60_000], ("agent", "tuple")])
 def test_an_argv_that_can_be_started_is_kept(argv):
     assert clean(argv=argv)["argv"] == list(argv)
 

@@ -114,9 +114,7 @@ def test_lines_without_a_message_id_are_steps_of_their_own(tmp_path):
 
 
 def test_one_message_id_in_two_lanes_is_two_steps(tmp_path):
-    lines = json_lines(
-        assistant(use("Task", "t"), id="m1"), assistant(use("Bash", "a"), id="m1", parent="t"), FINAL
-    )
+    lines = json_lines(assistant(use("Task", "t"), id="m1"), assistant(use("Bash", "a"), id="m1", parent="t"), FINAL)
 
     outcome = read_stream(printed(tmp_path, lines))
 
@@ -186,9 +184,7 @@ def test_a_token_count_that_is_none_is_unknown(tmp_path, count):
     assert read_stream(printed(tmp_path, json_lines(final))).tokens == TokenUsage(output=5)
 
 
-@pytest.mark.parametrize(
-    "cost", ["NaN", "Infinity", "-Infinity", "-0.5", '"0.5"', "true", "null", "[]", "1e999"]
-)
+@pytest.mark.parametrize("cost", ["NaN", "Infinity", "-Infinity", "-0.5", '"0.5"', "true", "null", "[]", "1e999"])
 def test_a_cost_that_is_no_amount_is_unknown_and_never_zero(tmp_path, cost):
     line = json.dumps(FINAL).replace('"total_cost_usd": 0.5', f'"total_cost_usd": {cost}')
 
@@ -326,8 +322,7 @@ def test_what_was_cut_out_may_have_been_a_tool_call(tmp_path):
 
     assert read_stream(printed(tmp_path, lines)).away is None
     assert (
-        read_stream(printed(tmp_path, json_lines(failure("x", api_error_status=429)), truncated_bytes=5)).away
-        is None
+        read_stream(printed(tmp_path, json_lines(failure("x", api_error_status=429)), truncated_bytes=5)).away is None
     )
 
 
@@ -505,10 +500,7 @@ class TestActivity:
         assert self.of(*lines, result("b", "fine")) == "Bash: make test"
 
     def test_of_parallel_calls_it_is_the_last(self):
-        assert (
-            self.of(assistant(use("Bash", "a", command="one"), use("Bash", "b", command="two")))
-            == "Bash: two"
-        )
+        assert self.of(assistant(use("Bash", "a", command="one"), use("Bash", "b", command="two"))) == "Bash: two"
 
     def test_a_tail_may_begin_and_end_within_a_line(self):
         line = json.dumps(assistant(use("Bash", "b", command="ls")))
