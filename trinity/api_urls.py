@@ -12,7 +12,9 @@ urlpatterns = [
     path("", include("executions.api_urls")),
     path("", include("loops.api_urls")),
     path("", RedirectView.as_view(pattern_name="api:docs"), name="root"),
-    re_path(r"^schema/?\Z", docs.Schema.as_view(), name="schema"),
-    re_path(r"^docs/?\Z", docs.page, name="docs"),
-    re_path(r"^(?s:.*)\Z", handlers.unknown_route, name="unknown"),
+    path("schema/", docs.Schema.as_view(), name="schema"),
+    path("schema", docs.Schema.as_view()),
+    path("docs/", docs.page, name="docs"),
+    path("docs", docs.page),
+    re_path(r"^", handlers.unknown_route, name="unknown"),
 ]

@@ -43,7 +43,7 @@ def read(given: Mapping[str, Any], known: Mapping[str, Read], *, required: Seque
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at the known name that looks like `name`, or nothing."""
     close = difflib.get_close_matches(str(name)[:200], list(known), n=1, cutoff=0.5)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    return f" Did you mean {str(close[0])!r}?" if close else ""
 
 
 def clip(name: object, limit: int = 100) -> str:

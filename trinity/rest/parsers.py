@@ -49,15 +49,17 @@ def read_json(body: bytes) -> Any:
 # A string without an end is taken to the end of the text: tried again from each of its quotes, a hostile body would
 # cost the square of its length.
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.|\\\Z)*+(?:"|\Z)', re.DOTALL)
-_BRACKETS = {"[": 1, "{": 1, "]": -1, "}": -1}
+_BRACKET = re.compile(r"[\[\]{}]")
 
 
 def depth_of(text: str) -> int:
-    """How deep brackets are nested outside strings; one pass, so a hostile body costs no recursion."""
+    """How deep brackets are nested outside strings, counted no further than one too deep; costs no recursion."""
     depth = deepest = 0
-    for character in _STRINGS.sub("", text):
-        depth += _BRACKETS.get(character, 0)
+    for bracket in _BRACKET.finditer(_STRINGS.sub("", text)):
+        depth += 1 if bracket[0] in "[{" else -1
         deepest = max(deepest, depth)
+        if deepest > MAX_DEPTH:
+            break
     return deepest
 
 

@@ -38,7 +38,7 @@ STATUS_OF: dict[RefusalCode, tuple[int, str]] = {
 _CODE_OF: tuple[tuple[tuple[type[Exception], ...], RefusalCode], ...] = (
     ((Http404, exceptions.NotFound), RefusalCode.NOT_FOUND),
     ((PermissionDenied, exceptions.PermissionDenied), RefusalCode.FORBIDDEN),
-    ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), RefusalCode.UNAUTHENTICATED),
+    ((exceptions.AuthenticationFailed,), RefusalCode.UNAUTHENTICATED),
     ((exceptions.MethodNotAllowed,), RefusalCode.METHOD_NOT_ALLOWED),
     ((exceptions.UnsupportedMediaType,), RefusalCode.UNSUPPORTED_MEDIA_TYPE),
     ((exceptions.Throttled,), RefusalCode.TOO_MANY),
@@ -58,6 +58,8 @@ def as_refusal(error: Exception) -> Refused | None:
     """Any error that a caller can do something about as a refusal; None when it is a fault of ours."""
     if isinstance(error, Refused):
         return error
+    if isinstance(error, exceptions.NotAuthenticated):
+        return Refused("No key was given: send `Authorization: Bearer <key>`.", code=RefusalCode.UNAUTHENTICATED)
     for kinds, code in _CODE_OF:
         if isinstance(error, kinds):
             return Refused(_WORDS.get(code) or str(error) or "You may not do this.", code=code)
