@@ -20,7 +20,7 @@ Rest = ParamSpec("Rest")
 MemberView = Callable[Concatenate[HttpRequest, Viewer, Rest], HttpResponse]
 
 
-def member_page(view: MemberView[Rest]) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
+def member_page(view: MemberView[Rest]) -> Callable[..., HttpResponseBase]:
     """The one door of member pages: log in first; to a client they do not exist; refusals become pages."""
 
     @functools.wraps(view)
@@ -35,7 +35,7 @@ def member_page(view: MemberView[Rest]) -> Callable[Concatenate[HttpRequest, Res
         except Refused as refusal:
             return refusal_page(request, refusal)
 
-    guarded.for_members = True  # type: ignore[attr-defined] — the access test asks every route
+    guarded.for_members = True  # type: ignore[attr-defined] # a test asks every route for it
     return guarded
 
 

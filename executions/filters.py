@@ -4,6 +4,7 @@ from typing import Any
 
 import django_filters
 from django import forms
+from django.core.validators import RegexValidator
 
 from agents.models import Agent
 from executions.models import Execution
@@ -13,7 +14,7 @@ from trinity.kernel.choices import choices_of
 LOOP_ID_PATTERN = r"loop_[A-Za-z0-9_-]{16}\Z"
 
 
-class ExecutionFilter(django_filters.FilterSet):
+class ExecutionFilter(django_filters.FilterSet):  # type: ignore[misc] # it is not typed
     """Each field narrows; rubbish is an error at its field, and then nothing is listed."""
 
     agent = django_filters.ModelChoiceFilter(
@@ -33,4 +34,4 @@ class ExecutionFilter(django_filters.FilterSet):
         super().__init__(*args, **kwargs)
         self.filters["agent"].queryset = agents
         loop_id = self.form.fields["loop_id"]
-        loop_id.validators.append(forms.fields.validators.RegexValidator(LOOP_ID_PATTERN, "Must be a loop's id."))
+        loop_id.validators.append(RegexValidator(LOOP_ID_PATTERN, "Must be a loop's id."))

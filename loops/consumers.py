@@ -1,4 +1,4 @@
-"""The sockets that tell which loop is at which version; they carry no text, hold no rule and make no query of their own.
+"""The sockets that tell which loop is at which version; they carry no text, hold no rule and make no query.
 
 `/ws/agents/{name}/` tells of one agent, `/ws/loops/` of all that one may see (section 2, "Live events").
 """
@@ -21,7 +21,7 @@ NOT_LOGGED_IN, NOT_TO_BE_SEEN, START_AGAIN = 4401, 4404, 1012
 ACCESS_SECONDS = 10.0  # how often access is asked again, give or take a fifth
 
 
-class LiveSocket(AsyncWebsocketConsumer):
+class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is not typed
     """What both sockets do: let in, hand on, and close when access ends."""
 
     async def connect(self) -> None:
@@ -104,7 +104,7 @@ class LoopsSocket(LiveSocket):
         return set(visible_agents(viewer).values_list("pk", flat=True))
 
 
-class NoSocket(AsyncWebsocketConsumer):
+class NoSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
     """Any other address."""
 
     async def connect(self) -> None:

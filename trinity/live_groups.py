@@ -10,6 +10,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 from channels.layers import get_channel_layer
@@ -92,5 +93,5 @@ async def end() -> None:
             await task
 
 
-def _layer():  # type: ignore[no-untyped-def] — Channels is not typed
+def _layer() -> Any:
     return get_channel_layer()
