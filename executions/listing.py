@@ -65,8 +65,8 @@ class Listing:
 def listing(viewer: Viewer, query: QueryDict, *, agent: Agent | None = None) -> Listing:
     """The page that an address asks for. Refused when it begins at what is no execution."""
     visible = visible_executions(viewer) if agent is None else Execution.objects.filter(agent=agent)
-    agents = visible_agents(viewer) if agent is None else Agent.objects.filter(pk=agent.pk)
-    chosen = ExecutionFilter(query, queryset=visible, agents=agents)
+    names = [agent.name] if agent is not None else list(visible_agents(viewer).values_list("name", flat=True))
+    chosen = ExecutionFilter(query, queryset=visible, agent_names=names)
     if not chosen.is_valid():
         return Listing(chosen, [], "", valid=False, unended=False)
     found = list(_page(_beginning_at(chosen.qs, query.get("before", "")))[: PAGE + 1])
