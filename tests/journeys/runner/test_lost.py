@@ -94,9 +94,7 @@ def test_nothing_is_reaped_of_a_living_run_nor_of_another_folder(new_runner, pid
 
 def test_a_runner_that_fails_itself_leaves_nothing_running_and_says_why(runner, pids_in, is_running):
     (runner.workspace / "spool").symlink_to(runner.folder)
-    runner.start_shell(
-        "mkdir -p spool/outcome.json/x; setsid sleep 60 & echo $! >> pids; echo $$ >> pids; wait"
-    )
+    runner.start_shell("mkdir -p spool/outcome.json/x; setsid sleep 60 & echo $! >> pids; echo $$ >> pids; wait")
     left = pids_in(runner.workspace / "pids", 2)
 
     os.kill(runner.pid, signal.SIGTERM)
