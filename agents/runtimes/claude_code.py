@@ -177,11 +177,7 @@ def _servers(call: AgentCall | None, settings: Mapping[str, Any]) -> dict[str, A
     servers: dict[str, Any] = settings["mcp_servers"]
     if call is None or call.allowed_tools is None:
         return servers
-    return {
-        name: server
-        for name, server in servers.items()
-        if any(_is_of(tool, name) for tool in call.allowed_tools)
-    }
+    return {name: server for name, server in servers.items() if any(_is_of(tool, name) for tool in call.allowed_tools)}
 
 
 def _mark_unreached(heard: Heard, expected: Mapping[str, Any]) -> None:

@@ -132,9 +132,7 @@ FAILURES = [
 
 class TestRecordings:
     @pytest.mark.parametrize(("name", "reply", "tools", "given", "cached", "made"), RECORDINGS)
-    def test_a_success_brings_reply_calls_tokens_and_an_estimate(
-        self, name, reply, tools, given, cached, made
-    ):
+    def test_a_success_brings_reply_calls_tokens_and_an_estimate(self, name, reply, tools, given, cached, made):
         outcome = read(recorded(f"codex/{name}", call=GPT_5))
 
         assert (outcome.ending, outcome.error, outcome.response) == (Ending.COMPLETED, "", reply)
@@ -252,9 +250,7 @@ class TestTheRules:
         assert read(printed(tmp_path, lines)).steps == ()
 
     def test_a_declined_change_is_an_error_without_a_result(self, tmp_path):
-        call = one_call(
-            read(printed(tmp_path, json_lines(item("file_change", status="declined", changes=[]), DONE)))
-        )
+        call = one_call(read(printed(tmp_path, json_lines(item("file_change", status="declined", changes=[]), DONE))))
 
         assert call["error"] is True
         assert "result" not in call
@@ -319,9 +315,7 @@ class TestTheRules:
         assert read(printed(tmp_path, json_lines(done), call=GPT_5)).cost_nano is None
 
     def test_what_it_is_doing_is_its_last_command(self):
-        tail = (
-            json.dumps(shell("a", "item.started", command="make  test")) + "\n" + json.dumps(message("Well."))
-        )
+        tail = json.dumps(shell("a", "item.started", command="make  test")) + "\n" + json.dumps(message("Well."))
 
         assert CODEX.activity(f'cut"}}\n{tail}'.encode(), clean()) == "command_execution: make test"
         assert CODEX.activity(b"\xff{", clean()) is None

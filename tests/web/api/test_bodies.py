@@ -167,9 +167,7 @@ def test_a_form_of_a_logged_in_person_is_refused_as_such(agent: Any, alice: Any)
 
 
 @pytest.mark.parametrize("path", ["loops/{loop_id}/stop", "agents/scribe/start", "agents/scribe/stop"])
-def test_a_call_without_fields_takes_an_empty_object_and_nothing_else(
-    agent: Any, as_alice: Caller, path: str
-) -> None:
+def test_a_call_without_fields_takes_an_empty_object_and_nothing_else(agent: Any, as_alice: Caller, path: str) -> None:
     loop_id = as_alice.post("/api/agents/scribe/loops", {"message": "Go", "max_runs": 1}).json()["loop_id"]
     path = "/api/" + path.format(loop_id=loop_id)
 
