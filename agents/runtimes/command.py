@@ -62,7 +62,9 @@ class CommandRuntime:
         return False
 
     def command(self, call: AgentCall, settings: Mapping[str, Any]) -> CommandSpec:
-        """Refused when the prompt is too long for an argument, or argv asks for a model and there is none."""
+        """Refused when a prompt is too long for an argument, argv needs a model, or tools are to be kept."""
+        if call.allowed_tools is not None:
+            raise refused_field("allowed_tools", "A command cannot restrict its tools.")
         by_argument = settings["prompt"] == PromptBy.ARGUMENT
         return CommandSpec(
             argv=_filled(settings["argv"], call),

@@ -4,6 +4,8 @@ import difflib
 from enum import StrEnum
 
 from agents.runtimes.base import Runtime
+from agents.runtimes.claude_code import ClaudeCodeRuntime
+from agents.runtimes.codex import CodexRuntime
 from agents.runtimes.command import CommandRuntime
 from agents.runtimes.scripted import ScriptedRuntime
 from trinity.kernel.errors import refused_field
@@ -12,11 +14,15 @@ from trinity.kernel.errors import refused_field
 class RuntimeName(StrEnum):
     """The runtimes that an agent can have."""
 
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
     COMMAND = "command"
     SCRIPTED = "scripted"
 
 
 _RUNTIMES: dict[RuntimeName, Runtime] = {
+    RuntimeName.CLAUDE_CODE: ClaudeCodeRuntime(),
+    RuntimeName.CODEX: CodexRuntime(),
     RuntimeName.COMMAND: CommandRuntime(),
     RuntimeName.SCRIPTED: ScriptedRuntime(),
 }

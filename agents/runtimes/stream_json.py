@@ -3,7 +3,6 @@
 It never raises for what was printed. The rules stand in section 3, "Runtimes" and "The model is away".
 """
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -32,12 +31,8 @@ def hear(printed: Printed, *, whole_document: bool = False) -> Heard:
     return heard
 
 
-def judge(heard: Heard, printed: Printed, *, steps_seen: bool = True, mcp_failures: Collection[str] = ()) -> Outcome:
-    """What came of the call.
-
-    `steps_seen` is False when the shape has no lines for tool calls (`json`). `mcp_failures` are the statuses
-    in which an MCP server counts as not reached; by default those that are final.
-    """
+def judge(heard: Heard, printed: Printed, *, steps_seen: bool = True) -> Outcome:
+    """What came of the call. `steps_seen` is False when the shape has no lines for tool calls (`json`)."""
     final = heard.final
     forced = endings.forced_end(printed)
     if forced is not None:
@@ -45,7 +40,7 @@ def judge(heard: Heard, printed: Printed, *, steps_seen: bool = True, mcp_failur
     elif final is None:
         judged = endings.end_without_answer(printed, expected="final JSON object")
     else:
-        judged = _judge_final(final, heard, printed, steps_seen, mcp_failures or MCP_FAILURES)
+        judged = _judge_final(final, heard, printed, steps_seen)
     return replace(judged, **_facts(heard, printed))
 
 
@@ -63,10 +58,8 @@ def activity(tail: bytes) -> str | None:
     return None
 
 
-def _judge_final(
-    final: dict[str, Any], heard: Heard, printed: Printed, steps_seen: bool, mcp_failures: Collection[str]
-) -> Outcome:
-    unreached = sorted(name for name, status in heard.servers.items() if status in mcp_failures)
+def _judge_final(final: dict[str, Any], heard: Heard, printed: Printed, steps_seen: bool) -> Outcome:
+    unreached = sorted(name for name, status in heard.servers.items() if status in MCP_FAILURES)
     found = None if final.get("is_error") is False else _fault(final, heard, printed)
     if unreached and (found is None or found.kind is ErrorKind.AGENT_ERROR):
         found = Fault(

@@ -1,7 +1,7 @@
 """Puts the tool calls that a runtime reads into the steps of our own JSON (section 4); knows no format."""
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Final
 
 from agents.runtimes.base import Step
 from agents.runtimes.keeping import json_size, kept_json, name_of
@@ -10,6 +10,7 @@ MOST_CALLS = 5_000
 MOST_STEPS = 10_000
 MOST_CHARACTERS = 4 * 1024 * 1024
 MOST_EARLY_RESULTS = 1_000
+NO_RESULT: Final = object()  # the call ended, and nothing was recorded of what came of it
 
 
 class TrajectoryBuilder:
@@ -62,12 +63,14 @@ class TrajectoryBuilder:
         made = self._by_id.get(id)
         if made is None:
             if len(self._early) < MOST_EARLY_RESULTS:
-                self._early[id] = (kept_json(result), is_error)
+                self._early[id] = (result if result is NO_RESULT else kept_json(result), is_error)
             return
         if "result" in made or "error" in made:
             return
         if is_error:
             made["error"] = True
+        if result is NO_RESULT:
+            return
         kept = kept_json(result)
         size = json_size(kept)
         if self._characters + size > MOST_CHARACTERS:  # none rather than words of ours, which would look equal

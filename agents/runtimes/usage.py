@@ -7,8 +7,6 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from genai_prices import Usage, calc_price
-
 from agents.runtimes.base import TokenUsage
 from trinity.kernel.money import to_nano
 
@@ -78,6 +76,8 @@ def price_nano(tokens: TokenUsage, *, model: str, provider: str | None, at: dt.d
     """
     if not model or tokens.input is None or tokens.output is None:
         return None
+    from genai_prices import Usage, calc_price  # its list takes a second and 70 MB: only who prices pays that
+
     usage = Usage(
         input_tokens=tokens.input,
         cache_read_tokens=tokens.cache_read or 0,

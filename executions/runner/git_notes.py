@@ -66,9 +66,7 @@ class GitNotes:
 
     def _ask(self, *question: bytes) -> bytes | None:
         """What git answers, or None when it fails, hangs or is not there."""
-        orders = command.Command(
-            [b"git", *SETTINGS, *question], cwd=self._cwd, env=self._env, limits={}, umask=0o077
-        )
+        orders = command.Command([b"git", *SETTINGS, *question], cwd=self._cwd, env=self._env, limits={}, umask=0o077)
         try:
             return _answer_to(orders)
         except (command.NotStarted, OSError):
@@ -94,9 +92,7 @@ def _ended_well(pid: int) -> bool:
     in_time = end.poll(GIT_SECONDS * 1000)
     os.close(pidfd)
     if not in_time:
-        tree.signal_descendants(
-            signal.SIGKILL
-        )  # no agent lives before its start and after its end: all are git's
+        tree.signal_descendants(signal.SIGKILL)  # no agent lives before its start and after its end: all are git's
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 

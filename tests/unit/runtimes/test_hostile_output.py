@@ -1,6 +1,7 @@
 """Whatever an agent prints, reading it ends soon, in bounded memory, with text that a database can store."""
 
 import json
+import random
 import tracemalloc
 from itertools import chain, repeat
 
@@ -9,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.runtimes import lines
-from agents.runtimes.base import Outcome, Printed
+from agents.runtimes.base import AgentCall, Outcome, Printed
 from agents.runtimes.keeping import REPLY_CHARACTERS, RESULT_CHARACTERS
 from agents.runtimes.lines import json_objects, objects_in
+from agents.runtimes.registry import runtime
 from agents.runtimes.trajectory import MOST_CALLS, MOST_CHARACTERS
 
 from .printing import (
     FINAL,
+    FIXTURES,
     assistant,
     events,
     json_lines,
@@ -306,11 +309,25 @@ EVENTS = st.builds(lambda type, rest: {**rest, "type": type}, TYPES, st.dictiona
 STREAMS = st.lists(EVENTS.map(lambda event: json.dumps(event).encode()) | st.binary(max_size=30), max_size=5)
 
 
-@given(STREAMS, st.sampled_from(["text", "json", "stream-json"]))
-def test_no_output_makes_reading_raise(tmp_path_factory, stream, output):
-    folder = tmp_path_factory.mktemp("spool")
+READERS = [
+    ("command", {"argv": ["agent"]}),
+    ("command", {"argv": ["agent"], "output": "json"}),
+    ("command", {"argv": ["agent"], "output": "stream-json"}),
+    ("claude-code", {"permission_mode": "default", "mcp_servers": {"demo": {"command": "x"}}}),
+    ("codex", {}),
+]
 
-    outcome = read_as(output, printed(folder, b"\n".join(stream)))
+
+@settings(max_examples=150, deadline=None)
+@given(STREAMS, st.sampled_from(READERS))
+def test_no_output_makes_reading_raise(tmp_path_factory, stream, reader):
+    folder = tmp_path_factory.mktemp("spool")
+    name, given_settings = reader
+    kept = runtime(name).clean_settings(given_settings)
+    call = AgentCall(prompt="x", model="gpt-5", allowed_tools=("Read",) if name == "claude-code" else None)
+
+    runtime(name).activity(b"\n".join(stream), kept)
+    outcome = runtime(name).read(printed(folder, b"\n".join(stream), call=call), kept)
 
     storable(outcome)
     assert outcome.succeeded == (outcome.error_kind is None)
@@ -320,3 +337,32 @@ def test_no_output_makes_reading_raise(tmp_path_factory, stream, output):
 def test_a_folder_in_place_of_the_output_is_read_as_silence(tmp_path):
     assert list(json_objects(tmp_path)) == []
     assert not read_as("text", Printed(stdout=tmp_path, stderr=tmp_path, exit_code=1)).succeeded
+
+
+def spoiled(value, chance: random.Random):
+    """`value` with some parts replaced by what does not belong there."""
+    if chance.random() < 0.03:
+        return chance.choice(
+            [None, True, -1, 0.5, 10**30, "", "x\x00\ud800", [], {}, [[]], {"type": []}, [None], "result"]
+        )
+    if isinstance(value, dict):
+        return {key: spoiled(part, chance) for key, part in value.items() if chance.random() > 0.01}
+    if isinstance(value, list):
+        return [spoiled(part, chance) for part in value]
+    return value
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/*.out")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_spoiled_recording_is_read_all_the_same(tmp_path, path):
+    chance = random.Random(path.stem)
+    name, given_settings = READERS[4] if path.parent.name == "codex" else READERS[3]
+    kept = runtime(name).clean_settings(given_settings)
+    lines = [json.loads(line) if line.startswith("{") else line for line in path.read_text().splitlines()]
+
+    for _ in range(5):
+        stdout = json_lines(*(spoiled(line, chance) for line in lines)).encode()
+        cut = chance.randrange(len(stdout))
+        for text_of_it in (stdout, stdout[:cut], stdout[cut:], stdout[:cut] + b"\x00\xff\n" + stdout[cut:]):
+            outcome = runtime(name).read(printed(tmp_path, text_of_it, call=AgentCall(prompt="x")), kept)
+            runtime(name).activity(text_of_it, kept)
+            storable(outcome)
