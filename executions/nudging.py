@@ -3,16 +3,18 @@
 from collections.abc import Callable
 
 import structlog
+from django.conf import settings
 
 log = structlog.get_logger(__name__)
 
 
 def _send_to_queue(agent_id: int, place: str) -> None:
-    from executions.tasks import (
-        take_work,
-    )  # a task belongs to the Celery app, which imports this app's models
+    from executions.tasks import take_work  # tasks import the worker, which imports the services that nudge
+    from executions.worker import current
 
-    take_work.apply_async((agent_id,), queue=queue_of(place))
+    # A broker in memory ends at this process: beside the embedded server (a command) nobody would hear it.
+    if settings.DISTRIBUTED or current.is_running():
+        take_work.apply_async((agent_id,), queue=queue_of(place))
 
 
 def queue_of(place: str) -> str:
@@ -27,6 +29,16 @@ def send_with(send: Callable[[int, str], None] | None) -> None:
     """Replace how a nudge travels (None: by Celery); a process without a broker hands it on directly."""
     global _send
     _send = send or _send_to_queue
+
+
+def tell_of_abandoned(place: str) -> None:
+    """Let the workers of a place look for abandoned runs now; when this is lost, their next renewal does."""
+    from executions.tasks import end_abandoned  # as above
+
+    try:
+        end_abandoned.apply_async(queue=queue_of(place))
+    except Exception as error:
+        log.warning("not told of an abandoned run; the next renewal finds it", place=place, error=repr(error))
 
 
 def nudge(agent_id: int, place: str) -> None:

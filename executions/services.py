@@ -14,19 +14,16 @@ from django.db.models import Count, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from agents.models import Agent
-from agents.runtimes.base import Away, Ending, ErrorKind, Outcome
-from agents.runtimes.settings import patience_seconds
+from agents.runtimes.base import Away, ErrorKind, Outcome
 from executions import trajectory
+from executions.columns import duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
 from executions.lease import lease_end
 from executions.models import Execution
 from executions.receivers import receiver_of
 from executions.step import AgentStep, agent_step
 from executions.vocabulary import ExecutionStatus, Trigger
-from trinity.kernel.text import clean
-
-MAX_RESPONSE_CHARACTERS = 1_000_000
-MAX_ERROR_CHARACTERS = 10_000
+from trinity.kernel.errors import Broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,7 @@ def _next_in_line(step: AgentStep, agent: Agent) -> Execution | None:
 def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
     columns: dict[str, Any] = {
         "status": ExecutionStatus.RUNNING,
-        "started_at": execution.started_at or step.now,
+        "started_at": step.now,
         "not_before": None,
         "waits_for_model": "",
         "claim_token": secrets.token_hex(16),
@@ -108,10 +105,7 @@ def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
         "host": claimant.host,
         "spool_id": claimant.spool_id,
     }
-    Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED).update(
-        **columns, lease_until=lease_end(claimant.lease_seconds)
-    )
-    _remember(execution, columns)
+    _move_waiting(execution, columns, lease_until=lease_end(claimant.lease_seconds))
 
 
 def take(agent_id: int, claimant: Claimant) -> Execution | None:
@@ -142,11 +136,10 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
 
 
 def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
+    seen = execution.running_for(step.now)
     columns = outcome_columns(outcome) | {
         "ended_at": step.now,
-        "duration_ms": outcome.duration_ms
-        if outcome.duration_ms is not None
-        else round(execution.running_for(step.now).total_seconds() * 1000),
+        "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
         "lease_until": None,
         "activity": "",
     }
@@ -160,7 +153,7 @@ def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
 
 def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.datetime | None:
     agent = step.agent
-    patience = patience_seconds(agent.runtime, agent.runtime_settings)
+    patience = agent.runtime_settings["unavailable_patience_seconds"]
     return wait_until(
         AwayFacts(
             now=step.now,
@@ -181,6 +174,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
         "waits_for_model": away.kind,
         "away_since": execution.away_since or step.now,
         "attempt": execution.attempt + 1,  # each attempt has a spool folder of its own
+        "started_at": None,  # waiting is not working: the next attempt's time counts from its own start
         "claim_token": "",
         "worker": "",
         "host": "",
@@ -203,12 +197,23 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         "not_before": None,
         "waits_for_model": "",
     }
-    Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED).update(**columns)
+    _move_waiting(execution, columns)
+
+
+def _move_waiting(execution: Execution, columns: dict[str, Any], **expressions: Any) -> None:
+    """Under the agent's lock nobody else can have moved it. Were it so, `admit` would ask for it for ever."""
+    waiting = Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED)
+    if not waiting.update(**columns, **expressions):
+        raise Broken(f"Execution {execution.pk} changed outside its agent's lock.")
     _remember(execution, columns)
 
 
 def take_over(execution: Execution, claimant: Claimant) -> bool:
-    """Take the claim of a worker that is gone; False when somebody else was faster or it ended meanwhile."""
+    """Take the claim of a worker that is gone, judged by `execution` as it was read from the database.
+
+    False when somebody else was faster, it ended meanwhile, or its worker was only late and has renewed its lease:
+    two workers would carry it out.
+    """
     with agent_step(execution.agent_id) as step:
         columns = {
             "claim_token": secrets.token_hex(16),
@@ -216,40 +221,12 @@ def take_over(execution: Execution, claimant: Claimant) -> bool:
             "host": claimant.host,
             "spool_id": execution.spool_id or claimant.spool_id,
         }
-        moved = _mine(execution).update(**columns, lease_until=lease_end(claimant.lease_seconds))
+        as_judged = _mine(execution).filter(lease_until=execution.lease_until)
+        moved = as_judged.update(**columns, lease_until=lease_end(claimant.lease_seconds))
         if moved:
             _remember(execution, columns)
             execution.agent = step.agent
     return bool(moved)
-
-
-def outcome_columns(outcome: Outcome) -> dict[str, Any]:
-    """The columns that an outcome fills."""
-    return {
-        "status": _STATUS_OF[outcome.ending],
-        "response": clean(outcome.response, MAX_RESPONSE_CHARACTERS),
-        "error_kind": outcome.error_kind or "",
-        "error": clean(outcome.error, MAX_ERROR_CHARACTERS),
-        "cost_nano": max(outcome.cost_nano, 0) if outcome.cost_nano is not None else None,
-        "cost_estimated": outcome.cost_estimated,
-        "input_tokens": outcome.tokens.input,
-        "output_tokens": outcome.tokens.output,
-        "cache_read_tokens": outcome.tokens.cache_read,
-        "cache_write_tokens": outcome.tokens.cache_write,
-        "used_model": clean(outcome.model, 200),
-        "permission_denials": list(outcome.permission_denials),
-        "tool_calls": sum(len(step) for step in outcome.steps),
-        "commits": outcome.commits,
-        "lines_added": outcome.lines_added,
-        "lines_removed": outcome.lines_removed,
-    }
-
-
-_STATUS_OF = {
-    Ending.COMPLETED: ExecutionStatus.COMPLETED,
-    Ending.FAILED: ExecutionStatus.FAILED,
-    Ending.TIMED_OUT: ExecutionStatus.TIMED_OUT,
-}
 
 
 def _mine(execution: Execution) -> Any:
@@ -258,18 +235,15 @@ def _mine(execution: Execution) -> Any:
 
 
 def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:
-    """A lost execution whose outcome arrives after all keeps its status, and gets the text and the cost."""
-    Execution.objects.filter(
-        pk=execution.pk,
-        attempt=execution.attempt,
-        status=ExecutionStatus.FAILED,
-        error_kind=ErrorKind.LOST,
-        cost_nano=None,
-    ).update(
-        response=clean(outcome.response, MAX_RESPONSE_CHARACTERS),
-        cost_nano=outcome.cost_nano,
-        cost_estimated=outcome.cost_estimated,
-    )
+    """A lost execution whose outcome arrives after all keeps its status, and gets the text and the cost.
+
+    A silent one does not wipe out what was saved of the lost run's output.
+    """
+    kept = reply_columns(outcome)
+    if not kept["response"]:
+        del kept["response"]
+    lost = Execution.objects.filter(pk=execution.pk, attempt=execution.attempt, error_kind=ErrorKind.LOST)
+    lost.filter(status=ExecutionStatus.FAILED, cost_nano=None).update(**kept)
 
 
 def _remember(execution: Execution, columns: dict[str, Any]) -> None:

@@ -83,3 +83,10 @@ class WaitReason(StrEnum):
     MODEL = "model"
     AGENT_STOPPED = "agent_stopped"
     WORKER = "worker"
+
+
+class AbandonAnswer(StrEnum):
+    """What a request to abandon an execution is answered."""
+
+    ABANDONING = "abandoning"
+    CANCELLED = "cancelled"

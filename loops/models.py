@@ -14,7 +14,9 @@ from trinity.kernel.choices import choices_of, one_of
 from trinity.kernel.ids import new_id
 from trinity.kernel.text import first_line
 
-IS_ACTIVE = Q(status__in=sorted(ACTIVE))
+# The same as `status in ACTIVE`, by the constraint loop_ended_is_at_rest. SQLite uses a partial index only when the
+# query repeats its condition, and it never recognises a list of words again.
+IS_ACTIVE = Q(completed_at__isnull=True)
 # What an operator may set, and the engine never changes.
 PARAMETERS = (
     "message",

@@ -1,6 +1,7 @@
 """What a loop does when one of its executions begins, waits or ends; runs inside the step of `executions`."""
 
 import datetime as dt
+from dataclasses import replace
 
 from agents.runtimes.base import Outcome
 from executions import receivers
@@ -9,9 +10,9 @@ from executions.step import AgentStep
 from executions.vocabulary import Trigger
 from loops import services
 from loops.decisions import End, RunOutcome, after_run, before_run
-from loops.models import Run
 from loops.record import record_of
 from loops.vocabulary import EventKind, LoopStatus
+from trinity.kernel.text import clean
 
 
 class LoopReceiver:
@@ -23,7 +24,7 @@ class LoopReceiver:
         decision = before_run(record.loop.facts(step.now))
         if not isinstance(decision, End):
             return True
-        Run.objects.filter(execution=execution).delete()
+        services.take_back_run(execution)
         record.end(decision)
         return False
 
@@ -34,7 +35,10 @@ class LoopReceiver:
         record.happened(EventKind.LOOP_RUN_STARTED, execution, attempt=execution.attempt)
 
     def waits(self, step: AgentStep, execution: Execution) -> None:
+        """A stop that came during the call ends the loop here; nothing else would, until the model is back."""
         record = record_of(step, execution.loop_id)
+        if services.end_waiting(record, execution):
+            return
         until = execution.not_before.isoformat() if execution.not_before else None
         record.happened(EventKind.LOOP_RUN_WAITING, execution, until=until, why=execution.waits_for_model)
 
@@ -42,18 +46,18 @@ class LoopReceiver:
         return record_of(step, execution.loop_id).loop.deadline_at
 
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
-        """Rules 1–9, in the transaction of the outcome."""
+        """Rules 1–9, in the transaction of the outcome. They read the whole reply; what is kept may be cut."""
         record = record_of(step, execution.loop_id)
         facts, decision = after_run(
             record.loop.facts(step.now),
             RunOutcome(
                 outcome.succeeded,
-                execution.response,
+                clean(outcome.response),
                 execution.cost_nano,
                 execution.error or "no reason given",
             ),
         )
-        record.set_counters(facts)
+        record.set_counters(replace(facts, last_response=execution.response) if outcome.succeeded else facts)
         record.happened(EventKind.LOOP_RUN_COMPLETED, execution, status=execution.status)
         services.carry_on(record, decision)
 

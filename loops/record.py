@@ -23,7 +23,9 @@ class LoopRecord:
     events: list[LoopEvent] = field(default_factory=list)
 
     def set(self, **columns: Any) -> None:
-        """Change columns of the loop; written at the end of the step."""
+        """Change columns of the loop; written at the end of the step. Broken when the loop is over already."""
+        if self.loop.ended and columns.keys() != {"version"}:
+            raise Broken(f"Loop {self.loop.pk} ended as {self.loop.status}; {sorted(columns)} cannot change any more.")
         for name, value in columns.items():
             setattr(self.loop, name, value)
         self.columns |= columns
@@ -80,6 +82,8 @@ class LoopRecord:
     def write(self) -> None:
         """All changes in one guarded update, all events in one insert."""
         if not self.events:
+            if self.columns:
+                raise Broken(f"Loop {self.loop.pk}: {sorted(self.columns)} changed without an event.")
             return
         before = self.loop.version - len(self.events)
         if not Loop.objects.filter(pk=self.loop.pk, version=before).update(**self.columns):

@@ -1,27 +1,28 @@
 """Writes of loops: start, carry on, stop, and the two repairs of the sweep; compares no limit itself."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import structlog
-from django.db import transaction
+from django.db import InterfaceError, OperationalError
+from django.db.models import Q
 
 from accounts.services import audit
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
 from agents.models import Agent
+from agents.vocabulary import AgentStatus
 from executions.models import Execution
+from executions.requests import agent_not_running
 from executions.services import queue_execution, withdraw
-from executions.step import AgentStep, agent_step
+from executions.step import AgentStep, agent_step, step_within
 from executions.vocabulary import ExecutionStatus, Trigger
 from loops.decisions import Decision, End, Park, Start, before_run
-from loops.models import Loop, Run
+from loops.models import IS_ACTIVE, Loop, Run
 from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
 from loops.record import LoopRecord, record_of
-from loops.vocabulary import ACTIVE, EventKind, LoopStatus, StopAnswer
-from trinity.kernel.errors import Refused
-from trinity.kernel.vocabulary import RefusalCode
+from loops.vocabulary import EventKind, StopAnswer
 
 log = structlog.get_logger(__name__)
 
@@ -35,9 +36,9 @@ def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: 
 def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, room_id: str = "") -> Loop:
     """The same within a step that is open, so that a door can store its answer with the loop."""
     agent = step.agent
-    if not agent.running:
-        raise Refused(f"The agent {agent.name} is {agent.status}; start it first.", code=RefusalCode.CONFLICT)
     columns = check_against_agent(asked, agent)
+    if not agent.running:
+        raise agent_not_running(agent)
     loop = Loop(
         agent=agent,
         created_at=step.now,
@@ -92,72 +93,91 @@ def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:
     if loop.ended:
         return StopAnswer.ALREADY_DONE
     with agent_step(loop.agent_id) as step:
-        record = record_of(step, loop.pk)
-        if record.loop.ended:
-            return StopAnswer.ALREADY_DONE
-        if not record.loop.stop_requested:
-            record.set(
-                stop_requested_at=step.now,
-                stop_requested_by_id=viewer.user.pk if viewer.user else None,
-                stop_requested_by_agent_id=viewer.agent_id,
-            )
-            record.happened(EventKind.LOOP_STOP_REQUESTED, by=viewer.caller)
-            audit(AuditAction.LOOP_STOP_REQUESTED, f"loop:{loop.pk}", by=viewer)
-        _end_if_nothing_is_in_flight(record)
-    return StopAnswer.STOPPING
+        return _ask_to_stop(record_of(step, loop.pk), viewer)
 
 
 def stop_loops_of(agent: Agent, viewer: Viewer) -> int:
-    """Ask every active loop of an agent to stop (archiving does); returns how many there were."""
-    loops = list(Loop.objects.filter(agent=agent, status__in=ACTIVE))
-    for loop in loops:
-        request_stop(viewer, loop)
-    return len(loops)
+    """Ask every active loop of an agent to stop, in the transaction that archives it and holds its lock.
+
+    Returns how many there were.
+    """
+    with step_within(agent) as step:
+        return _stop_all(step, viewer)
+
+
+def _stop_all(step: AgentStep, viewer: Viewer) -> int:
+    active = Loop.objects.filter(IS_ACTIVE, agent=step.agent).order_by("created_at", "id")
+    answers = [_ask_to_stop(record_of(step, loop_id), viewer) for loop_id in active.values_list("pk", flat=True)]
+    return len(answers)
+
+
+def _ask_to_stop(record: LoopRecord, viewer: Viewer) -> StopAnswer:
+    loop, step = record.loop, record.step
+    if loop.ended:
+        return StopAnswer.ALREADY_DONE
+    if not loop.stop_requested:
+        record.set(
+            stop_requested_at=step.now,
+            stop_requested_by_id=viewer.user.pk if viewer.user else None,
+            stop_requested_by_agent_id=viewer.agent_id,
+        )
+        record.happened(EventKind.LOOP_STOP_REQUESTED, by=viewer.caller)
+        audit(AuditAction.LOOP_STOP_REQUESTED, f"loop:{loop.pk}", by=viewer)
+    _end_if_nothing_is_in_flight(record)
+    return StopAnswer.STOPPING
 
 
 def _end_if_nothing_is_in_flight(record: LoopRecord) -> bool:
-    """Ask rules 5–7 of a loop that waits or is parked, and end it if one says so."""
-    loop, step = record.loop, record.step
-    execution = _unended_execution(loop)
-    if execution is not None and execution.in_flight:
+    runs = record.loop.runs.select_related("execution").defer("execution__prompt", "execution__response")
+    newest = runs.order_by("-run_number").first()  # by loop_id, SQLite would read every execution there is
+    waiting = newest.execution if newest and not newest.execution.ended else None
+    if waiting is not None and waiting.in_flight:
         return False
-    decision = before_run(loop.facts(step.now))
+    return end_waiting(record, waiting)
+
+
+def end_waiting(record: LoopRecord, waiting: Execution | None) -> bool:
+    """Ask rules 5–7 of a loop that is parked or has a `waiting` run, and end it if one says so."""
+    decision = before_run(record.loop.facts(record.step.now))
     if not isinstance(decision, End):
         return False
-    if execution is not None:
-        Run.objects.filter(execution=execution).delete()
-        withdraw(step, execution)
+    if waiting is not None:
+        take_back_run(waiting)
+        withdraw(record.step, waiting)
     record.end(decision)
     return True
 
 
-def _unended_execution(loop: Loop) -> Execution | None:
-    return (
-        Execution.objects.filter(loop_id=loop.pk, status__in=[ExecutionStatus.QUEUED, ExecutionStatus.RUNNING])
-        .only("id", "agent_id", "status", "loop_id", "run_number")
-        .first()
-    )
+def take_back_run(execution: Execution) -> None:
+    """A run that has not begun is not in `runs[]`; its execution stays (section 2)."""
+    Run.objects.filter(execution=execution).delete()
 
 
 # --- repairs: what the sweep finds due -------------------------------------------------------------------
 
 
 def end_due_parks(now: dt.datetime, limit: int) -> int:
-    """Wake loops whose park is over: their guardrails are asked again, then the next run is queued (rule 8)."""
-    due = Loop.objects.filter(next_run_at__lte=now).order_by("next_run_at").values_list("pk", "agent_id")[:limit]
-    return _each(due, _end_park)
+    """Wake loops whose park is over: their guardrails are asked again, then the next run is queued (rule 8).
+
+    The parks of a stopped agent stay until it is started again, or a deadline ends the loop.
+    """
+    agent_runs = Q(agent__status=AgentStatus.RUNNING, agent__archived_at=None)
+    due = Loop.objects.filter(agent_runs | Q(deadline_at__lte=now), next_run_at__lte=now)
+    return _each(due.order_by("next_run_at").values_list("pk", "agent_id")[:limit], _end_park)
 
 
 def _end_park(loop_id: str, agent_id: int) -> bool:
     with agent_step(agent_id) as step:
         record = record_of(step, loop_id)
         loop = record.loop
-        if loop.ended or loop.next_run_at is None or loop.next_run_at > step.now:
-            return False  # another sweep was faster
+        if loop.next_run_at is None or loop.next_run_at > step.now:
+            return False  # another sweep was faster, or the loop ended
         decision = before_run(loop.facts(step.now))
-        record.set(next_run_at=None)
         if isinstance(decision, Start):
+            if not step.agent.running:
+                return False
             record.happened(EventKind.LOOP_RUN_WAITING, run_number=decision.run_number)
+        record.set(next_run_at=None)
         carry_on(record, decision)
     return True
 
@@ -166,8 +186,9 @@ def end_overdue_waits(now: dt.datetime, limit: int) -> int:
     """End loops whose deadline passed while their next run waited for a slot or for the model."""
     in_flight = Execution.objects.filter(status=ExecutionStatus.RUNNING).exclude(loop_id="").values("loop_id")
     overdue = (
-        Loop.objects.filter(status=LoopStatus.RUNNING, deadline_at__lte=now, next_run_at=None)
+        Loop.objects.filter(IS_ACTIVE, deadline_at__lte=now, next_run_at=None)
         .exclude(pk__in=in_flight)
+        .order_by("deadline_at")
         .values_list("pk", "agent_id")[:limit]
     )
     return _each(overdue, _end_overdue)
@@ -179,13 +200,13 @@ def _end_overdue(loop_id: str, agent_id: int) -> bool:
         return not record.loop.ended and _end_if_nothing_is_in_flight(record)
 
 
-def _each(found: Iterable[tuple[str, int]], move: object) -> int:
-    """Each in a transaction of its own, so that one bad row does not stop the others."""
+def _each(found: Iterable[tuple[str, int]], move: Callable[[str, int], bool]) -> int:
+    """Each in a transaction of its own, so that one bad row does not stop the others; a database that is away does."""
     moved = 0
     for loop_id, agent_id in found:
         try:
-            moved += bool(move(loop_id, agent_id))  # type: ignore[operator]
-        except transaction.TransactionManagementError:
+            moved += move(loop_id, agent_id)
+        except (OperationalError, InterfaceError):
             raise
         except Exception:
             log.exception("a loop could not be moved; the others go on", loop_id=loop_id)

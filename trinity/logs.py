@@ -38,3 +38,4 @@ def configure(options: Mapping[str, str]) -> None:
     root.setLevel(options["level"])
     for noisy in ("celery", "kombu", "amqp", "daphne", "asyncio", "httpx"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
+    logging.getLogger("kombu.connection").setLevel(logging.ERROR)  # it misses a host in a broker in memory

@@ -176,6 +176,7 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(TRINITY_HOME / "staticfiles")))
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -237,6 +238,22 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "COMPONENT_SPLIT_PATCH": False,
+    "ENUM_NAME_OVERRIDES": {
+        "AgentStatus": "agents.vocabulary.AgentStatus",
+        "ExecutionStatus": "executions.vocabulary.ExecutionStatus",
+        "LoopStatus": "loops.vocabulary.LoopStatus",
+        "StopAnswer": "loops.vocabulary.StopAnswer",
+        "AbandonAnswer": "executions.vocabulary.AbandonAnswer",
+        "StopReason": "loops.vocabulary.StopReason",
+        "OnFailure": "loops.vocabulary.OnFailure",
+        "WaitReason": "executions.vocabulary.WaitReason",
+        "Trigger": "executions.vocabulary.Trigger",
+        "Category": "executions.vocabulary.Category",
+        "Tone": "trinity.kernel.vocabulary.Tone",
+        "ActorKind": "accounts.vocabulary.ActorKind",
+        "RuntimeName": "agents.runtimes.registry.RuntimeName",
+    },
 }
 
 # --- logging ----------------------------------------------------------------------------------------------

@@ -27,6 +27,11 @@ def stop() -> None:
         _carrier = None
 
 
+def is_running() -> bool:
+    """Whether this process carries out runs."""
+    return _carrier is not None
+
+
 def carrier() -> Carrier:
     """The carrier; Broken when this process is no worker or is just stopping."""
     if _carrier is None:

@@ -1,0 +1,94 @@
+"""A worker that comes back after its run was given up: the status stays, the text and the cost are kept."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from accounts.viewers import Viewer
+from agents.runtimes.base import ErrorKind
+from executions.models import Execution
+from executions.services import settle, take, take_over
+from executions.vocabulary import ExecutionStatus
+from loops.invariants import check_loop
+from loops.models import Loop
+from tests.engine import OTHER_WORKER, WORKER, again, failure, lost, start, success
+from trinity.kernel.money import NANO
+
+
+@pytest.fixture
+def given_up(agent: Any, alice: Any) -> tuple[Loop, Execution]:
+    """A loop that tolerates failures, and its first run as the worker remembers it that was taken for dead."""
+    loop = start(agent, Viewer(user=alice), on_failure="continue")
+    ours = take(agent.pk, WORKER)
+    assert ours is not None
+    theirs = again(ours)
+    assert take_over(theirs, OTHER_WORKER)
+    settle(theirs, lost("as far as it came"))
+    return loop, ours
+
+
+def test_a_late_outcome_leaves_the_status_and_brings_its_text_and_cost(given_up: tuple[Loop, Execution]) -> None:
+    loop, ours = given_up
+
+    settle(ours, success("the whole answer", 0.25))
+
+    execution = again(ours)
+    assert (execution.status, execution.error_kind) == (ExecutionStatus.FAILED, ErrorKind.LOST)
+    assert (execution.response, execution.cost_nano) == ("the whole answer", NANO // 4)
+    assert check_loop(again(loop)) == []
+
+
+def test_a_late_cost_stays_with_its_execution_and_never_reaches_the_budget(given_up: tuple[Loop, Execution]) -> None:
+    loop, ours = given_up
+
+    settle(ours, success("the whole answer", 0.25))
+
+    assert (again(loop).spent_nano, again(loop).last_response) == (0, None)
+
+
+def test_a_late_outcome_moves_neither_the_loop_nor_its_version(given_up: tuple[Loop, Execution]) -> None:
+    loop, ours = given_up
+    before = again(loop)
+
+    settle(ours, success("the whole answer", 0.25))
+
+    assert (again(loop).version, again(loop).runs_completed) == (before.version, before.runs_completed)
+
+
+def test_the_first_late_outcome_counts_and_a_doubled_one_changes_nothing(given_up: tuple[Loop, Execution]) -> None:
+    _, ours = given_up
+
+    settle(ours, success("first", 0.25))
+    settle(ours, success("second", 0.50))
+
+    assert (again(ours).response, again(ours).cost_nano) == ("first", NANO // 4)
+
+
+def test_a_late_outcome_without_text_leaves_what_was_saved_of_the_lost_run(given_up: tuple[Loop, Execution]) -> None:
+    _, ours = given_up
+
+    settle(ours, failure("killed", 0.25))
+
+    assert (again(ours).response, again(ours).cost_nano) == ("as far as it came", NANO // 4)
+
+
+def test_a_late_outcome_with_an_absurd_cost_can_be_settled_too(given_up: tuple[Loop, Execution]) -> None:
+    _, ours = given_up
+
+    settle(ours, replace(success("the whole answer"), cost_nano=-5))
+
+    assert (again(ours).response, again(ours).cost_nano) == ("the whole answer", None)
+
+
+def test_a_late_outcome_says_nothing_of_a_run_that_was_settled_properly(agent: Any, alice: Any) -> None:
+    start(agent, Viewer(user=alice))
+    ours = take(agent.pk, WORKER)
+    assert ours is not None
+    theirs = again(ours)
+    assert take_over(theirs, OTHER_WORKER)
+    settle(theirs, success("theirs", 0.25))
+
+    settle(ours, success("ours", 0.50))
+
+    assert (again(ours).response, again(ours).cost_nano) == ("theirs", NANO // 4)
