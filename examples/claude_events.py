@@ -218,9 +218,7 @@ def run(speaker: Speaker, work: Callable[[Speaker], int]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except OSError as error:
-        speaker.close(
-            f"Stopped{_during(speaker)}: {os.strerror(error.errno or 0)}.", is_error=True, subtype=FAILED
-        )
+        speaker.close(f"Stopped{_during(speaker)}: {os.strerror(error.errno or 0)}.", is_error=True, subtype=FAILED)
         code = 1
     sys.exit(code)
 

@@ -82,9 +82,7 @@ class InboxRun:
             self.speaker.answer(call, f"It {problem}.", is_error=True)
             raise
         rest = len(text) - MOST_ECHOED
-        self.speaker.answer(
-            call, text[:MOST_ECHOED] + (f"\n… and {rest} characters more" if rest > 0 else "")
-        )
+        self.speaker.answer(call, text[:MOST_ECHOED] + (f"\n… and {rest} characters more" if rest > 0 else ""))
         return text, notes
 
     def _write(self, held: Held, summary: Summary, notes: list[str]) -> tuple[str, Path]:
@@ -215,9 +213,7 @@ def main() -> None:
         "--patience", type=number_between(0, 86_400), default=20.0, help="seconds to wait for other runs"
     )
     chosen = options.parse_args()
-    speaker = Speaker(
-        model="inbox-agent", tools=["List", "Read", "Write", "Move"], hourly_rate=chosen.hourly_rate
-    )
+    speaker = Speaker(model="inbox-agent", tools=["List", "Read", "Write", "Move"], hourly_rate=chosen.hourly_rate)
 
     def work(speaker: Speaker) -> int:
         length = wanted_length(read_prompt())

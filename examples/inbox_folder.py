@@ -100,9 +100,7 @@ def take(name: str) -> Held | None:
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode):
-            return Held(
-                name, problem=f"is a link (to {_readable(os.readlink(path))}), and links are not followed"
-            )
+            return Held(name, problem=f"is a link (to {_readable(os.readlink(path))}), and links are not followed")
         if not stat.S_ISREG(mode):
             return Held(name, problem="is not a file but a pipe, socket or device")
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -73,9 +73,7 @@ class PracticeRun:
         self.speaker = speaker
         self.turn = turn
         self.known = bool(deeds)
-        self.deeds = {
-            deed.kind: deed for deed in deeds if deed.when.holds(turn.run)
-        }  # the last of a kind counts
+        self.deeds = {deed.kind: deed for deed in deeds if deed.when.holds(turn.run)}  # the last of a kind counts
 
     def perform(self) -> int:
         """Do it all; returns the exit code."""
@@ -138,9 +136,7 @@ class PracticeRun:
             Kind.COMMIT: self._commit,
             Kind.SHOUT: self._shout,
         }
-        return [
-            note for kind, work in works.items() if kind in self.deeds and (note := work(self.deeds[kind]))
-        ]
+        return [note for kind, work in works.items() if kind in self.deeds and (note := work(self.deeds[kind]))]
 
     def _take_time(self, deed: Deed) -> str:
         self._step(f"taking {deed.amount:g} s")
@@ -167,9 +163,7 @@ class PracticeRun:
         return ""
 
     def _show_call(self, tool: str, number: int) -> None:
-        self.speaker.answer(
-            self.speaker.call(tool, {"command": f"echo practice {number}"}), f"practice {number}"
-        )
+        self.speaker.answer(self.speaker.call(tool, {"command": f"echo practice {number}"}), f"practice {number}")
 
     def _refuse(self, deed: Deed) -> str:
         for tool in deed.names:

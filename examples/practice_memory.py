@@ -61,10 +61,7 @@ def _read() -> dict[str, dict[str, Any]]:
     except (FileNotFoundError, ValueError):
         stored = {}
     found = stored if isinstance(stored, dict) else {}
-    return {
-        name: dict(part) if isinstance(part := found.get(name), dict) else {}
-        for name in ("counts", "first_asked")
-    }
+    return {name: dict(part) if isinstance(part := found.get(name), dict) else {} for name in ("counts", "first_asked")}
 
 
 def _keep(part: dict[str, Any], key: str, value: Any) -> None:

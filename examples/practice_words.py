@@ -67,9 +67,7 @@ def read_deeds(prompt: str) -> tuple[Deed, ...]:
     signal = re.search(SIGNAL, text)
     for index, deed in enumerate(deeds):
         if deed.kind is Kind.COUNT and signal is not None:
-            deeds[index] = replace(
-                deed, names=(signal[0],)
-            )  # "count to 10 and reply [[DONE]]": at ten, not before
+            deeds[index] = replace(deed, names=(signal[0],))  # "count to 10 and reply [[DONE]]": at ten, not before
     counting = any(deed.kind is Kind.COUNT for deed in deeds)
     return tuple(deed for deed in deeds if not (counting and deed.kind is Kind.DONE and deed.when == ALWAYS))
 
@@ -125,13 +123,9 @@ def _when(text: str, kind: Kind, match: re.Match[str], taken: int) -> tuple[When
 
 def _read_when(found: re.Match[str], kind: Kind) -> When:
     """What the one phrase about runs that was found says."""
-    name, value = next(
-        (name, value) for name, value in found.groupdict().items() if value and name != "of_first"
-    )
+    name, value = next((name, value) for name, value in found.groupdict().items() if value and name != "of_first")
     if name == "times" and found["of_first"] is None and _is_ordinal(value):
-        return When(
-            only=frozenset({_count(value)})
-        )  # "the second time" is one run, "two times" are the first two
+        return When(only=frozenset({_count(value)}))  # "the second time" is one run, "two times" are the first two
     if kind is Kind.DONE and name in ("after", "after_some"):
         return When(least=_count(value))  # "done after 3 runs": the third is the last
     return _READERS[name](value)
@@ -152,9 +146,7 @@ def _deed(kind: Kind, match: re.Match[str], when: When) -> Deed | None:
         return Deed(kind, when, names=(said.get("names", "[[DONE]]"),))
     if kind is Kind.REPEAT and "amount" not in said and not said["names"].lower().endswith("tool"):
         return None  # "use bash" is no repetition
-    return Deed(
-        kind, when, amount, _names(kind, said.get("names", "")), said.get("manner", "").strip().lower()
-    )
+    return Deed(kind, when, amount, _names(kind, said.get("names", "")), said.get("manner", "").strip().lower())
 
 
 def _from_then_on(when: When) -> When:

@@ -123,8 +123,7 @@ def _worth(reading: Reading, vectors: list[dict[str, float]]) -> dict[int, float
     rank = _ranks([vectors[index] for index in candidates])
     highest = max(central) or 1.0
     return {
-        index: (0.5 * rank[n] + 0.3 * central[index] / highest + 0.2 * _share(title, vectors[index]))
-        * fitness[index]
+        index: (0.5 * rank[n] + 0.3 * central[index] / highest + 0.2 * _share(title, vectors[index])) * fitness[index]
         for n, index in enumerate(candidates)
     }
 
@@ -157,9 +156,7 @@ def _share(title: Counter[str], vector: dict[str, float]) -> float:
 def _fitness(sentence: Sentence, reading: Reading) -> float:
     """What place and form say: openings and announced results gain; fragments and dangling pronouns lose."""
     fitness = _place_factor(sentence, reading) * _length_factor(count_words(sentence.text))
-    opening = (
-        [] if EXPLETIVE.match(sentence.text) else [word.lower() for word in TOKEN.findall(sentence.text)[:3]]
-    )
+    opening = [] if EXPLETIVE.match(sentence.text) else [word.lower() for word in TOKEN.findall(sentence.text)[:3]]
     if opening and opening[0] in DANGLING:
         fitness *= 0.55
     elif opening and (opening[0] in LINKING or not DANGLING.isdisjoint(opening)):

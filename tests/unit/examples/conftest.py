@@ -43,9 +43,7 @@ class Call:
         for event in self.events:
             if event["type"] == "assistant":
                 calls = by_message.setdefault(event["message"]["id"], [])
-                calls += [
-                    (b["name"], b["input"]) for b in event["message"]["content"] if b["type"] == "tool_use"
-                ]
+                calls += [(b["name"], b["input"]) for b in event["message"]["content"] if b["type"] == "tool_use"]
         return [calls for calls in by_message.values() if calls]
 
     @property
@@ -64,9 +62,7 @@ class Program:
     path: Path
     folder: Path
 
-    def start(
-        self, *options: str, environment: dict[str, str] | None = None, **more: Any
-    ) -> subprocess.Popen[bytes]:
+    def start(self, *options: str, environment: dict[str, str] | None = None, **more: Any) -> subprocess.Popen[bytes]:
         bare = {name: value for name, value in os.environ.items() if not name.startswith("TRINITY_")}
         return subprocess.Popen(
             [sys.executable, "-S", str(self.path), *options],

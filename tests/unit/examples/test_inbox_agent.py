@@ -85,9 +85,7 @@ def test_every_step_is_seen_as_a_tool_call_with_its_arguments_and_result(desk, s
     assert arguments[2]["file_path"] == "outbox/story.txt.summary.md"
     assert desk.text("outbox/story.txt.summary.md").startswith(arguments[2]["content"])
     assert arguments[3] == {"source": "inbox/story.txt", "destination": "done/story.txt"}
-    asked = [
-        b["id"] for e in call.events if e["type"] == "assistant" for b in e["message"]["content"] if "id" in b
-    ]
+    asked = [b["id"] for e in call.events if e["type"] == "assistant" for b in e["message"]["content"] if "id" in b]
     answered = [b["tool_use_id"] for e in call.events if e["type"] == "user" for b in e["message"]["content"]]
     assert asked == answered
 
@@ -100,11 +98,7 @@ def test_the_last_words_of_the_agent_are_its_result(desk, story):
     said = [event for event in call.events if event["type"] == "assistant"][-1]["message"]
     assert said["content"] == [{"type": "text", "text": call.reply}]
     assert call.final["subtype"] == "success"
-    assert (
-        call.final["num_turns"]
-        == len({e["message"]["id"] for e in call.events if e["type"] == "assistant"})
-        == 5
-    )
+    assert call.final["num_turns"] == len({e["message"]["id"] for e in call.events if e["type"] == "assistant"}) == 5
     assert call.final["usage"]["output_tokens"] == 0
 
 
@@ -116,9 +110,7 @@ def test_it_costs_what_its_time_costs(desk, story):
 
     assert slow.final["duration_ms"] >= 400 > quick.final["duration_ms"]
     for call in (quick, slow):
-        assert call.final["total_cost_usd"] == pytest.approx(
-            call.final["duration_ms"] * 36 / 3_600_000, abs=2e-5
-        )
+        assert call.final["total_cost_usd"] == pytest.approx(call.final["duration_ms"] * 36 / 3_600_000, abs=2e-5)
     assert free.final["total_cost_usd"] == 0
 
 
@@ -191,9 +183,7 @@ def test_an_interrupt_between_summary_and_move_leaves_a_text_that_is_finished_an
 
     reply = desk.run("in one sentence").reply
 
-    assert re.match(
-        r"Finished `a\.txt`, whose summary an earlier run had written: \d+ words → \d+ words, in ", reply
-    )
+    assert re.match(r"Finished `a\.txt`, whose summary an earlier run had written: \d+ words → \d+ words, in ", reply)
     assert os.stat(desk.folder / "outbox/a.txt.summary.md").st_mtime_ns == first.st_mtime_ns
     assert desk.names("done") == ["a.txt"]
 

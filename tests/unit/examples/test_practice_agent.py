@@ -21,9 +21,7 @@ def in_loop(practice, prompt, run=1, loop="loop_a", **more):
 
 
 def outcomes(practice, prompt, runs):
-    return [
-        "failed" if in_loop(practice, prompt, run).final["is_error"] else "ok" for run in range(1, runs + 1)
-    ]
+    return ["failed" if in_loop(practice, prompt, run).final["is_error"] else "ok" for run in range(1, runs + 1)]
 
 
 def test_say_a_number_differs_from_run_to_run_and_not_from_call_to_call(practice):
@@ -97,9 +95,7 @@ def test_outside_a_loop_the_calls_of_a_prompt_are_counted(practice):
 
 def test_a_call_that_is_tried_again_counts_once(practice):
     for execution, failed in (("exec_1", True), ("exec_1", True), ("exec_2", False)):
-        call = practice.call(
-            "fail once", environment={"TRINITY_EXECUTION_ID": execution, "TRINITY_RUN_NUMBER": "1"}
-        )
+        call = practice.call("fail once", environment={"TRINITY_EXECUTION_ID": execution, "TRINITY_RUN_NUMBER": "1"})
         assert call.final["is_error"] is failed
 
 
@@ -130,9 +126,7 @@ def test_in_a_loop_nothing_is_left_in_the_folder(practice):
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", "", "1.5", "²"])
 def test_a_run_number_that_is_none_is_not_believed(practice, number):
-    call = practice.call(
-        "say a number", environment={"TRINITY_LOOP_ID": "loop_a", "TRINITY_RUN_NUMBER": number}
-    )
+    call = practice.call("say a number", environment={"TRINITY_LOOP_ID": "loop_a", "TRINITY_RUN_NUMBER": number})
 
     assert call.reply.startswith("Call 1:")
 
@@ -140,9 +134,7 @@ def test_a_run_number_that_is_none_is_not_believed(practice, number):
 def test_a_cost_is_what_was_asked_also_when_the_run_fails(practice):
     assert in_loop(practice, "cost 0.40").final["total_cost_usd"] == 0.4
     assert in_loop(practice, "cost 40 cents and fail").final["total_cost_usd"] == 0.4
-    by_run = [
-        in_loop(practice, "cost 0.1, cost 5 on run 2", run).final["total_cost_usd"] for run in (1, 2, 3)
-    ]
+    by_run = [in_loop(practice, "cost 0.1, cost 5 on run 2", run).final["total_cost_usd"] for run in (1, 2, 3)]
     assert by_run == [0.1, 5, 0.1]
 
 

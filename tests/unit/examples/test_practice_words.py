@@ -11,11 +11,7 @@ from practice_words import read_deeds
 
 def runs_of(prompt, kind=Kind.FAIL, most=8):
     """The runs on which a prompt asks for this."""
-    return [
-        run
-        for run in range(1, most + 1)
-        if any(d.kind is kind and d.when.holds(run) for d in read_deeds(prompt))
-    ]
+    return [run for run in range(1, most + 1) if any(d.kind is kind and d.when.holds(run) for d in read_deeds(prompt))]
 
 
 def kinds(prompt):
@@ -233,8 +229,7 @@ def test_counting_brings_the_signal_at_its_end_and_not_before(prompt, signal):
 
 def test_several_things_are_asked_for_in_one_sentence():
     prompt = (
-        "Please take 2 seconds, cost 0.1 and fail on run 2; on run 3 say nothing, "
-        "then repeat bash 5 times on run 4."
+        "Please take 2 seconds, cost 0.1 and fail on run 2; on run 3 say nothing, then repeat bash 5 times on run 4."
     )
 
     assert kinds(prompt) == [Kind.SLOW, Kind.COST, Kind.FAIL, Kind.NOTHING, Kind.REPEAT]

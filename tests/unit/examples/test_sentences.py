@@ -55,8 +55,7 @@ def test_full_stops_that_end_nothing_are_survived(paragraph, expected):
 
 def test_hard_wrapped_lines_are_one_paragraph():
     reading = read(
-        "The title\n\nA sentence that goes on\nover the end of the line. Another\none.\n\n"
-        "A second paragraph.\n"
+        "The title\n\nA sentence that goes on\nover the end of the line. Another\none.\n\nA second paragraph.\n"
     )
 
     assert reading.title == "The title"
@@ -112,9 +111,7 @@ def test_notes_without_a_full_stop_are_read_line_by_line():
     assert [sentence.text for sentence in reading.sentences] == ["milk and bread", "eggs from the market"]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"), [("don't stop", 2), ("a well-known 2.5 at 09:12", 5), ("— … !", 0)]
-)
+@pytest.mark.parametrize(("text", "words"), [("don't stop", 2), ("a well-known 2.5 at 09:12", 5), ("— … !", 0)])
 def test_words_are_counted_as_a_reader_would(text, words):
     assert count_words(text) == words
 

@@ -52,9 +52,7 @@ def test_no_sentence_of_a_summary_leans_on_one_that_was_left_out(name, texts):
     kept = summarise(texts[name]).sentences
 
     assert not [
-        sentence
-        for sentence in kept
-        if re.match(r"(?:It|They|He|She|This|These|But|And) (?!was agreed)", sentence)
+        sentence for sentence in kept if re.match(r"(?:It|They|He|She|This|These|But|And) (?!was agreed)", sentence)
     ]
 
 
