@@ -21,7 +21,9 @@ FOLDER_LOOK_SECONDS = 2.0
 LAST_WORDS_SECONDS = 1.0  # what the agent left behind may go on printing this long
 LEFTOVER_SECONDS = 0.1  # and this long when it holds no output: time to end by itself
 KILL_ROUND_SECONDS = 0.1
-GIVE_UP_SECONDS = 10.0  # what outlives KILL this long (another account's, or stuck in the kernel) is only counted
+GIVE_UP_SECONDS = (
+    10.0  # what outlives KILL this long (another account's, or stuck in the kernel) is only counted
+)
 
 
 class Vigil:
@@ -132,7 +134,8 @@ class Vigil:
         self._steps.pop(0)
         self._act_at = now + self._spec.grace_seconds
         if step is signal.SIGINT:
-            os.killpg(self._agent, step)  # as Ctrl-C would: a script around the agent must not keep it from it
+            # To its group, as Ctrl-C does: a script around the agent must not keep it from the agent
+            os.killpg(self._agent, step)
         else:
             tree.signal_descendants(step)
         os.kill(self._agent, signal.SIGCONT)  # stopped, it could not answer
