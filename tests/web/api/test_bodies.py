@@ -1,4 +1,4 @@
-"""What is no JSON object, too large, too deep, ambiguous or of another type is refused by every call that takes a body."""
+"""What is no JSON object, too large, too deep, ambiguous or of another type is refused wherever a body is taken."""
 
 import io
 import json
