@@ -21,9 +21,7 @@ FOLDER_LOOK_SECONDS = 2.0
 LAST_WORDS_SECONDS = 1.0  # what the agent left behind may go on printing this long
 LEFTOVER_SECONDS = 0.1  # and this long when it holds no output: time to end by itself
 KILL_ROUND_SECONDS = 0.1
-GIVE_UP_SECONDS = (
-    10.0  # what outlives KILL this long (another account's, or stuck in the kernel) is only counted
-)
+GIVE_UP_SECONDS = 10.0  # what outlives KILL this long (another account's, or stuck in the kernel) is only counted
 
 
 class Vigil:
