@@ -19,6 +19,7 @@ calls of one prompt are counted in `.practice.json`. It may touch nothing outsid
 import argparse
 import hashlib
 import os
+import re
 import resource
 import signal
 from collections.abc import Callable
@@ -59,10 +60,10 @@ class Turn:
 def find_turn(prompt: str, environment: dict[str, str]) -> Turn:
     """The run number of the loop; outside a loop, how often this prompt was asked in this folder."""
     loop, execution = environment.get("TRINITY_LOOP_ID", ""), environment.get("TRINITY_EXECUTION_ID", "")
-    number = environment.get("TRINITY_RUN_NUMBER", "")
+    number = re.fullmatch(r"[1-9][0-9]{0,8}", environment.get("TRINITY_RUN_NUMBER", ""))
     prompt_key = hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()[:16]
-    if number.isdecimal() and int(number) > 0 and (loop or not execution):
-        return Turn(int(number), loop or prompt_key, in_loop=True)
+    if number is not None and (loop or not execution):
+        return Turn(int(number[0]), loop or prompt_key, in_loop=True)
     return Turn(practice_memory.count_call(prompt_key, execution), execution or prompt_key, in_loop=False)
 
 

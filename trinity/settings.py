@@ -253,6 +253,7 @@ SPECTACULAR_SETTINGS = {
         "Tone": "trinity.kernel.vocabulary.Tone",
         "ActorKind": "accounts.vocabulary.ActorKind",
         "RuntimeName": "agents.runtimes.registry.RuntimeName",
+        "VerdictStatus": "graders.vocabulary.VerdictStatus",
     },
 }
 

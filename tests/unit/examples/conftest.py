@@ -1,12 +1,16 @@
-"""The example programs as the tests call them: in a folder of their own, as a process, their lines parsed."""
+"""The example programs as the tests call them: as processes, each in its folder, their lines parsed."""
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any, NoReturn
 
 import pytest
 
@@ -74,10 +78,62 @@ class Program:
             **more,
         )
 
-    def call(self, prompt: str = "", *options: str, **more: Any) -> Call:
+    def call(self, prompt: str = "", *options: str, fresh: bool = False, **more: Any) -> Call:
+        """One call from start to end: a fork of the tests, which starts soonest, or a fresh interpreter."""
+        if not fresh:
+            return self._forked(prompt, options, **more)
         with self.start(*options, **more) as program:
             stdout, stderr = program.communicate(prompt.encode(), timeout=30)
         return Call(program.returncode, parsed(stdout), stderr.decode("utf-8", "replace"))
+
+    def _forked(self, prompt: str, options: Sequence[str], environment: dict[str, str] | None = None) -> Call:
+        with TemporaryFile() as stdin, TemporaryFile() as stdout, TemporaryFile() as stderr:
+            stdin.write(prompt.encode())
+            stdin.seek(0)
+            child = os.fork()
+            if child == 0:
+                os.chdir(self.folder)
+                for name in [name for name in os.environ if name.startswith("TRINITY_")]:
+                    del os.environ[name]
+                os.environ.update(environment or {})
+                self._become((stdin, stdout, stderr), options)
+            status = os.waitpid(child, 0)[1]
+            for written in (stdout, stderr):
+                written.seek(0)
+            return Call(os.waitstatus_to_exitcode(status), parsed(stdout.read()), stderr.read().decode())
+
+    def _become(self, streams: Sequence[IO[bytes]], options: Sequence[str]) -> NoReturn:
+        """Be the program, in a child of the tests, which must never go on as the tests."""
+        code = 255
+        try:
+            for number, stream in enumerate(streams):
+                os.dup2(stream.fileno(), number)
+            sys.argv = [self.path.name, *options]
+            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+            importlib.import_module(self.path.stem).main()
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+
+class Practice(Program):
+    """The practice agent."""
+
+    def in_loop(self, prompt: str, run: int = 1, *, loop: str = "loop_a", **more: Any) -> Call:
+        """One run of a loop."""
+        return self.call(prompt, environment=self.of_run(run, loop), **more)
+
+    @staticmethod
+    def of_run(run: int = 1, loop: str = "loop_a") -> dict[str, str]:
+        return {
+            "TRINITY_LOOP_ID": loop,
+            "TRINITY_RUN_NUMBER": str(run),
+            "TRINITY_EXECUTION_ID": f"exec_{run}",
+        }
 
 
 @dataclass
@@ -120,8 +176,8 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @pytest.fixture
-def practice(tmp_path: Path) -> Program:
-    return Program(EXAMPLES / "practice_agent.py", tmp_path)
+def practice(tmp_path: Path) -> Practice:
+    return Practice(EXAMPLES / "practice_agent.py", tmp_path)
 
 
 @pytest.fixture

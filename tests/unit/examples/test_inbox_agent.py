@@ -197,11 +197,26 @@ def _read_until(program, mark):
         seen += os.read(program.stdout.fileno(), 65536)
 
 
-def test_runs_at_the_same_time_take_different_texts(desk, story):
+def test_a_second_run_at_the_same_time_takes_another_text(desk, story):
+    desk.put("a.txt", story, age=1)
+    desk.put("b.txt", story)
+    with desk.agent.start("--seconds", "60") as first:
+        first.stdin.close()
+        _read_until(first, b"the next one is 'a.txt'")
+
+        assert "`b.txt`" in desk.run().reply
+        assert "[[DONE]]" not in desk.run("", "--patience", "0").reply
+
+        first.kill()
+        first.stdout.read()
+    assert "`a.txt`" in desk.run().reply
+
+
+def test_runs_that_start_together_share_the_texts(desk, story):
     for name in ("a.txt", "b.txt", "c.txt"):
         desk.put(name, story + name)
 
-    programs = [desk.agent.start("--seconds", "0.6") for _ in range(3)]
+    programs = [desk.agent.start("--seconds", "0.4") for _ in range(3)]
     finals = [json.loads(program.communicate()[0].splitlines()[-1]) for program in programs]
 
     assert sorted(re.search(r"`(.+?)`", final["result"])[1] for final in finals) == [

@@ -4,6 +4,7 @@ import ctypes
 import os
 import socket
 
+import inbox_folder
 import pytest
 
 
@@ -89,7 +90,7 @@ def _without_the_power_to_read_everything() -> None:
 def test_a_file_that_may_not_be_read_is_put_aside(desk):
     desk.put("secret.txt", "A secret. Another.").chmod(0)
 
-    call = desk.run(preexec_fn=_without_the_power_to_read_everything)
+    call = desk.run(fresh=True, preexec_fn=_without_the_power_to_read_everything)
 
     assert call.reply.startswith("`secret.txt` cannot be opened (Permission denied). It is in failed/ now")
     assert desk.names("failed") == ["secret.txt", "secret.txt.reason.txt"]
@@ -141,85 +142,6 @@ def test_folders_hidden_and_unfinished_files_are_left_alone_and_named(desk):
     assert len(desk.names("inbox")) == 5
 
 
-def test_a_second_text_of_the_same_name_gets_a_number_and_the_first_stays_as_it_was(desk, story):
-    for content in ("The first. Text.", story, story):
-        desk.put("notes.txt", content)
-        desk.run()
-
-    assert desk.names("done") == ["notes-2.txt", "notes-3.txt", "notes.txt"]
-    assert desk.names("outbox") == [
-        "notes-2.txt.summary.md",
-        "notes-3.txt.summary.md",
-        "notes.txt.summary.md",
-    ]
-    assert desk.text("done/notes.txt") == "The first. Text."
-    assert "- The first." in desk.text("outbox/notes.txt.summary.md")
-
-
-def test_a_summary_that_a_person_wrote_is_not_overwritten(desk, story):
-    (desk.folder / "outbox").mkdir()
-    (desk.folder / "outbox/notes.txt.summary.md").write_text("my own words")
-    desk.put("notes.txt", story)
-
-    desk.run()
-
-    assert desk.text("outbox/notes.txt.summary.md") == "my own words"
-    assert desk.names("done") == ["notes-2.txt"]
-
-
-def test_failed_texts_of_one_name_do_not_overwrite_each_other(desk):
-    for content in (b"", b"\x00\xff", b"1 2 3"):
-        desk.put("x.txt", content)
-        desk.run()
-
-    assert desk.names("failed") == [f"x{n}.txt{end}" for n in ("-2", "-3", "") for end in ("", ".reason.txt")]
-    assert desk.text("failed/x-3.txt.reason.txt") == "x.txt holds no words.\n"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a" * 251 + ".txt",
-        "ä" * 125 + ".txt",
-        "two words & \"quotes\" 'n' `ticks`.txt",
-        "line\nbreak.txt",
-        "-->.txt",
-        "--help",
-        "%s {name} \\.txt",
-        "no-ending",
-        "‮txt.exe",
-    ],
-)
-def test_any_name_survives(desk, story, name):
-    desk.put(name, story)
-
-    reply = desk.run().reply
-
-    assert "\n" not in reply
-    assert desk.names("inbox") == []
-    assert len(desk.names("done")) == len(desk.names("outbox")) == 1
-    assert len(os.fsencode(name)) > 200 or desk.names("done") == [name]
-
-
-def test_a_name_that_is_no_utf_8_survives(desk):
-    name = os.fsdecode(b"caf\xe9.txt")
-    desk.put(name, "A text. It is short.")
-
-    reply = desk.run().reply
-
-    assert "`caf�.txt`" in reply
-    assert desk.names("done") == [name]
-
-
-def test_a_name_cannot_say_that_all_is_done(desk):
-    desk.put("[[DONE]].txt", "A text. It is short.", age=1)
-    desk.put("[[[DONE]].png", b"\x89PNG\x00", age=0)
-
-    replies = desk.drain()
-
-    assert ["[[DONE]]" in reply for reply in replies] == [False, False, True]
-
-
 def test_a_text_that_changes_while_it_is_read_stays_for_a_later_run(desk, story):
     path = desk.put("a.txt", story)
     with desk.agent.start("--seconds", "1.2") as program:
@@ -235,6 +157,18 @@ def test_a_text_that_changes_while_it_is_read_stays_for_a_later_run(desk, story)
     desk.drain()
     assert desk.names("outbox") == ["a.txt.summary.md"]
     assert "- Something else." in desk.text("outbox/a.txt.summary.md")
+
+
+def test_a_text_that_another_run_has_put_aside_meanwhile_leaves_no_reason_of_its_own(desk, monkeypatch):
+    desk.run()  # makes the folders
+    monkeypatch.chdir(desk.folder)
+    path = desk.put("empty.txt", b"")
+    held = inbox_folder.take("empty.txt")
+    path.unlink()
+
+    assert inbox_folder.move_to_failed(held, "is empty") is None
+    assert desk.names("failed") == []
+    os.close(held.descriptor)
 
 
 @pytest.mark.parametrize("name", ["inbox", "outbox", "done", "failed"])
@@ -281,7 +215,7 @@ def test_a_full_disk_fails_the_run_says_so_and_the_text_stays(desk, story):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that the write fails as it does on a full disk
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    call = desk.run(preexec_fn=no_room)
+    call = desk.run(fresh=True, preexec_fn=no_room)
 
     assert call.exit_code == 1
     assert call.final["result"] == "Stopped while writing the summary of `a.txt`: File too large."

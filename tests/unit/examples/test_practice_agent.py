@@ -1,31 +1,20 @@
 """Each word of the practice agent, shown by a real call of it."""
 
 import json
-import os
-import select
-import signal
 import subprocess
-import time
 
+import practice_memory
 import pytest
+from practice_agent import find_turn
 from practice_words import read_deeds
 
 
-def in_loop(practice, prompt, run=1, loop="loop_a", **more):
-    environment = {
-        "TRINITY_LOOP_ID": loop,
-        "TRINITY_RUN_NUMBER": str(run),
-        "TRINITY_EXECUTION_ID": f"exec_{run}",
-    }
-    return practice.call(prompt, environment=environment, **more)
-
-
 def outcomes(practice, prompt, runs):
-    return ["failed" if in_loop(practice, prompt, run).final["is_error"] else "ok" for run in range(1, runs + 1)]
+    return ["failed" if practice.in_loop(prompt, run).final["is_error"] else "ok" for run in range(1, runs + 1)]
 
 
 def test_say_a_number_differs_from_run_to_run_and_not_from_call_to_call(practice):
-    replies = [in_loop(practice, "do this 3 times: say a number", run).reply for run in (1, 2, 3, 3)]
+    replies = [practice.in_loop("do this 3 times: say a number", run).reply for run in (1, 2, 3, 3)]
 
     assert len(set(replies)) == 3
     assert replies[2] == replies[3]
@@ -33,11 +22,11 @@ def test_say_a_number_differs_from_run_to_run_and_not_from_call_to_call(practice
 
 
 def test_say_the_same_is_the_same(practice):
-    assert len({in_loop(practice, "say the same", run).reply for run in (1, 2, 3)}) == 1
+    assert len({practice.in_loop("say the same", run).reply for run in (1, 2, 3)}) == 1
 
 
 def test_an_unknown_prompt_gets_a_short_answer_that_differs_and_names_the_words(practice):
-    replies = [in_loop(practice, "write me a poem", run).reply for run in (1, 2)]
+    replies = [practice.in_loop("write me a poem", run).reply for run in (1, 2)]
 
     assert len(set(replies)) == 2
     assert "`fail twice`" in replies[0]
@@ -45,7 +34,7 @@ def test_an_unknown_prompt_gets_a_short_answer_that_differs_and_names_the_words(
 
 
 def test_the_answer_is_the_last_text_and_comes_before_the_result(practice):
-    call = in_loop(practice, "say a number")
+    call = practice.in_loop("say a number")
 
     assert [event["type"] for event in call.events] == ["system", "assistant", "result"]
     assert call.events[1]["message"]["content"] == [{"type": "text", "text": call.reply}]
@@ -54,18 +43,18 @@ def test_the_answer_is_the_last_text_and_comes_before_the_result(practice):
 
 
 def test_say_nothing_is_an_empty_reply(practice):
-    assert in_loop(practice, "say nothing").reply == ""
+    assert practice.in_loop("say nothing").reply == ""
 
 
 def test_end_without_an_answer_prints_no_result(practice):
-    call = in_loop(practice, "end without an answer")
+    call = practice.in_loop("end without an answer")
 
     assert call.exit_code == 0
     assert [event["type"] for event in call.events] == ["system"]
 
 
 def test_fail_is_an_error_result_and_exit_code_1(practice):
-    call = in_loop(practice, "fail")
+    call = practice.in_loop("fail")
 
     assert call.exit_code == 1
     assert call.final["is_error"] is True
@@ -100,12 +89,23 @@ def test_a_call_that_is_tried_again_counts_once(practice):
 
 
 @pytest.mark.parametrize(
-    "rubbish", ["", "{", "[]", '{"counts": 3}', '{"counts": {"x": "y"}, "first_asked": []}', "\x00"]
+    "rubbish", ["", "{", "[]", '{"counts": 3}', '{"counts": {"key": "y"}, "first_asked": []}', "\x00"]
 )
-def test_a_broken_memory_is_begun_anew(practice, rubbish):
-    (practice.folder / ".practice.json").write_text(rubbish)
+def test_a_broken_memory_is_begun_anew(tmp_path, monkeypatch, rubbish):
+    monkeypatch.chdir(tmp_path)
+    practice_memory.FILE.write_text(rubbish)
 
-    assert [practice.call("say a number").reply[:6] for _ in (1, 2)] == ["Call 1", "Call 2"]
+    assert [practice_memory.count_call("key", "") for _ in (1, 2)] == [1, 2]
+
+
+def test_the_memory_stays_small_and_forgets_the_oldest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    for number in range(practice_memory.MOST_KEPT + 1):
+        practice_memory.count_call(f"key {number}", "")
+
+    assert practice_memory.count_call("key 1", "") == 2
+    assert practice_memory.count_call("key 0", "") == 1
 
 
 def test_a_memory_that_cannot_be_kept_fails_the_call(practice):
@@ -119,39 +119,41 @@ def test_a_memory_that_cannot_be_kept_fails_the_call(practice):
 
 
 def test_in_a_loop_nothing_is_left_in_the_folder(practice):
-    in_loop(practice, "say a number")
+    practice.in_loop("say a number")
 
     assert list(practice.folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "two", "", "1.5", "²"])
-def test_a_run_number_that_is_none_is_not_believed(practice, number):
-    call = practice.call("say a number", environment={"TRINITY_LOOP_ID": "loop_a", "TRINITY_RUN_NUMBER": number})
+@pytest.mark.parametrize("number", ["0", "-1", "two", "", "1.5", "²", "9" * 5000])
+def test_a_run_number_that_is_none_is_not_believed(tmp_path, monkeypatch, number):
+    monkeypatch.chdir(tmp_path)
 
-    assert call.reply.startswith("Call 1:")
+    turn = find_turn("say a number", {"TRINITY_LOOP_ID": "loop_a", "TRINITY_RUN_NUMBER": number})
+
+    assert (turn.run, turn.in_loop) == (1, False)
 
 
 def test_a_cost_is_what_was_asked_also_when_the_run_fails(practice):
-    assert in_loop(practice, "cost 0.40").final["total_cost_usd"] == 0.4
-    assert in_loop(practice, "cost 40 cents and fail").final["total_cost_usd"] == 0.4
-    by_run = [in_loop(practice, "cost 0.1, cost 5 on run 2", run).final["total_cost_usd"] for run in (1, 2, 3)]
+    assert practice.in_loop("cost 0.40").final["total_cost_usd"] == 0.4
+    assert practice.in_loop("cost 40 cents and fail").final["total_cost_usd"] == 0.4
+    by_run = [practice.in_loop("cost 0.1, cost 5 on run 2", run).final["total_cost_usd"] for run in (1, 2, 3)]
     assert by_run == [0.1, 5, 0.1]
 
 
 def test_without_a_word_it_costs_its_time_and_an_unknown_cost_is_left_out(practice):
-    assert 0 < in_loop(practice, "say a number").final["total_cost_usd"] < 0.01
-    assert "total_cost_usd" not in in_loop(practice, "unknown cost").final
+    assert 0 < practice.in_loop("say a number").final["total_cost_usd"] < 0.01
+    assert "total_cost_usd" not in practice.in_loop("unknown cost").final
 
 
 def test_it_takes_its_time_and_shows_that_it_waits(practice):
-    call = in_loop(practice, "take 0.3 seconds")
+    call = practice.in_loop("take 0.3 seconds")
 
     assert 300 <= call.final["duration_ms"] < 5000
     assert call.steps == [[("wait", {"seconds": 0.3})]]
 
 
 def test_a_repeated_tool_is_the_same_call_in_steps_of_its_own(practice):
-    call = in_loop(practice, "repeat a tool five times")
+    call = practice.in_loop("repeat a tool five times")
 
     assert len(call.steps) == 5
     assert {json.dumps(step) for step in call.steps} == {'[["bash", {"command": "echo practice 1"}]]'}
@@ -160,19 +162,19 @@ def test_a_repeated_tool_is_the_same_call_in_steps_of_its_own(practice):
 
 
 def test_a_tool_may_be_repeated_with_other_arguments_or_at_once(practice):
-    different = in_loop(practice, "repeat bash 3 times with different arguments").steps
-    at_once = in_loop(practice, "repeat bash 3 times at once").steps
+    different = practice.in_loop("repeat bash 3 times with different arguments").steps
+    at_once = practice.in_loop("repeat bash 3 times at once").steps
 
     assert len({json.dumps(step) for step in different}) == len(different) == 3
     assert [len(step) for step in at_once] == [3]
 
 
 def test_two_tools_alternate(practice):
-    assert in_loop(practice, "alternate two tools 4 times").tools == ["bash", "read"] * 4
+    assert practice.in_loop("alternate two tools 4 times").tools == ["bash", "read"] * 4
 
 
 def test_refused_tools_are_denied_as_claude_denies_them(practice):
-    call = in_loop(practice, "refuse Bash and Write")
+    call = practice.in_loop("refuse Bash and Write")
 
     assert [(denied["tool_name"], denied["tool_input"]) for denied in call.final["permission_denials"]] == [
         ("Bash", {"command": "touch practice"}),
@@ -183,108 +185,6 @@ def test_refused_tools_are_denied_as_claude_denies_them(practice):
         "Write",
     ]
     assert call.reply.endswith("Not allowed here: Bash, Write.")
-
-
-def test_crash_ends_by_a_signal_without_a_result(practice):
-    call = in_loop(practice, "crash")
-
-    assert call.exit_code == -signal.SIGABRT
-    assert [event["type"] for event in call.events] == ["system"]
-    assert call.stderr == "practice agent: this is the crash that was asked for\n"
-    assert list(practice.folder.iterdir()) == []  # no core
-
-
-def started(practice, prompt, mark):
-    """The agent, once it has printed a line with the mark; and what it printed."""
-    program = practice.start(environment={"TRINITY_RUN_NUMBER": "1", "TRINITY_LOOP_ID": "loop_a"})
-    program.stdin.write(prompt.encode())
-    program.stdin.close()
-    seen, until = b"", time.monotonic() + 10
-    while mark not in seen or not seen.endswith(b"\n"):
-        assert select.select([program.stdout], [], [], until - time.monotonic())[0], seen
-        seen += os.read(program.stdout.fileno(), 65536)
-    return program, seen
-
-
-def test_hang_does_not_end_but_an_interrupt_still_brings_the_cost(practice):
-    program, _ = started(practice, "hang, cost 0.25", b"From here on nothing happens.")
-
-    assert program.poll() is None
-    program.send_signal(signal.SIGINT)
-    with program:
-        final = json.loads(program.stdout.read().splitlines()[-1])
-
-    assert program.returncode == 130
-    assert (final["is_error"], final["total_cost_usd"]) == (True, 0.25)
-    assert final["result"] == "Interrupted while hanging."
-
-
-def test_hang_and_ignore_signals_ends_by_kill_alone(practice):
-    program, _ = started(practice, "hang and ignore signals", b"From here on nothing happens.")
-
-    program.send_signal(signal.SIGINT)
-    program.send_signal(signal.SIGTERM)
-    with pytest.raises(subprocess.TimeoutExpired):
-        program.wait(timeout=0.3)
-    program.kill()
-    with program:
-        assert b'"result"' not in program.stdout.read()
-    assert program.returncode == -signal.SIGKILL
-
-
-def test_hang_after_the_answer_prints_one_result_and_stays(practice):
-    program, seen = started(practice, "hang after the answer", b'"type": "result"')
-
-    program.send_signal(signal.SIGINT)  # would be a second result, and the last one counts
-    with pytest.raises(subprocess.TimeoutExpired):
-        program.wait(timeout=0.3)
-    program.terminate()
-    with program:
-        assert program.stdout.read() == b""
-    assert json.loads(seen.splitlines()[-1])["is_error"] is False
-
-
-def test_shout_prints_a_great_deal_and_the_answer_last(practice):
-    call = in_loop(practice, "shout 2 MB")
-
-    assert sum(len(event["text"]) for event in call.events if event.get("subtype") == "noise") > 2_000_000
-    assert call.reply.endswith("Before this, 2 MB were printed.")
-
-
-@pytest.mark.parametrize(("word", "status"), [("rate limit", 429), ("overloaded", 529)])
-def test_the_model_is_away_until_the_time_is_over(practice, word, status):
-    away = in_loop(practice, f"{word} for 0.5 seconds")
-    time.sleep(0.5)  # the wall clock is what the agent shares with its next call
-    back = in_loop(practice, f"{word} for 0.5 seconds")
-
-    assert away.exit_code == 1
-    assert (away.final["subtype"], away.final["is_error"], away.final["api_error_status"]) == (
-        "success",
-        True,
-        status,
-    )
-    assert away.final["total_cost_usd"] == 0
-    assert away.tools == []  # before it has used any tool
-    said = next(event for event in away.events if event["type"] == "assistant")
-    assert said["is_api_error_message"] is True
-    assert said["message"]["model"] == "<synthetic>"
-    assert back.reply.startswith("Run 1:")
-
-
-def test_another_loop_is_away_for_a_time_of_its_own(practice):
-    assert in_loop(practice, "rate limit for 0 seconds", loop="loop_a").final["is_error"] is False
-    for loop in ("loop_a", "loop_b"):
-        assert in_loop(practice, "rate limit for 30 seconds", loop=loop).final["is_error"] is True
-
-
-def test_outside_a_loop_the_model_goes_away_again_each_time(practice):
-    in_turn = []
-    for execution in ("exec_1", "exec_1", "exec_2"):
-        call = practice.call("rate limit for 0.3 seconds", environment={"TRINITY_EXECUTION_ID": execution})
-        in_turn.append(call.final["is_error"])
-        time.sleep(0.3)
-
-    assert in_turn == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -298,7 +198,7 @@ def test_outside_a_loop_the_model_goes_away_again_each_time(practice):
     ],
 )
 def test_replies_that_are_hard_on_a_page(practice, what, mark):
-    first, second = (in_loop(practice, f"show {what}", run).reply for run in (1, 2))
+    first, second = (practice.in_loop(f"show {what}", run).reply for run in (1, 2))
 
     assert mark in first
     assert first != second
@@ -306,14 +206,14 @@ def test_replies_that_are_hard_on_a_page(practice, what, mark):
 
 
 def test_a_hostile_reply_has_a_nul_and_a_lone_surrogate(practice):
-    reply = in_loop(practice, "show hostile").reply
+    reply = practice.in_loop("show hostile").reply
 
     assert "\x00" in reply
     assert "\ud800" in reply
 
 
 def test_counting_ends_with_the_signal(practice):
-    replies = [in_loop(practice, "count to 3 and reply [[DONE]]", run).reply for run in (1, 2, 3, 4)]
+    replies = [practice.in_loop("count to 3 and reply [[DONE]]", run).reply for run in (1, 2, 3, 4)]
 
     assert replies == [
         "Number 1 of 3.",
@@ -324,7 +224,7 @@ def test_counting_ends_with_the_signal(practice):
 
 
 def test_the_signal_is_said_on_its_run(practice):
-    replies = [in_loop(practice, "say the same, say [[STOP]] on run 2", run).reply for run in (1, 2)]
+    replies = [practice.in_loop("say the same, say [[STOP]] on run 2", run).reply for run in (1, 2)]
 
     assert ["[[STOP]]" in reply for reply in replies] == [False, True]
 
@@ -340,7 +240,7 @@ def test_a_commit_is_made_of_its_own_file_alone(practice):
     (practice.folder / "notes.txt").write_text("not yet to be committed")
     git(practice.folder, "add", "notes.txt")
 
-    calls = [in_loop(practice, "commit", run) for run in (1, 2)]
+    calls = [practice.in_loop("commit", run) for run in (1, 2)]
 
     assert git(practice.folder, "log", "--format=%s") == "Practice: run 2\nPractice: run 1"
     assert git(practice.folder, "show", "--stat", "--format=", "HEAD").startswith("practice-log.md | 2 ++")
@@ -357,7 +257,7 @@ def test_a_repository_around_the_folder_is_not_touched(practice, inside):
         practice.folder = around / "workspace"
         practice.folder.mkdir()
 
-    call = in_loop(practice, "commit")
+    call = practice.in_loop("commit")
 
     assert "this folder is no git work tree of its own" in call.reply
     assert not (practice.folder / "practice-log.md").exists()
@@ -370,12 +270,10 @@ def test_a_repository_around_the_folder_is_not_touched(practice, inside):
         "count to 3",
         "say a number",
         "fail",
-        "rate limit",
-        "commit",
     ],
 )
 def test_what_it_says_comes_back_in_a_prompt_without_effect(practice, prompt):
-    said = in_loop(practice, prompt).final["result"]
+    said = practice.in_loop(prompt).final["result"]
 
     assert said
     assert read_deeds(f"Go on. The last reply was: {said}") == ()
@@ -383,7 +281,7 @@ def test_what_it_says_comes_back_in_a_prompt_without_effect(practice, prompt):
 
 def test_several_words_hold_together(practice):
     prompt = "Do this 3 times: take 0.1 seconds, cost 0.1, repeat bash 2 times and fail on run 2."
-    calls = [in_loop(practice, prompt, run) for run in (1, 2, 3)]
+    calls = [practice.in_loop(prompt, run) for run in (1, 2, 3)]
 
     assert [call.final["is_error"] for call in calls] == [False, True, False]
     assert [call.final["total_cost_usd"] for call in calls] == [0.1] * 3
