@@ -11,6 +11,13 @@ class UserKind(StrEnum):
     ADMIN = "admin"
 
 
+class ActorKind(StrEnum):
+    """Who can do something."""
+
+    USER = "user"
+    AGENT = "agent"
+
+
 class AuditAction(StrEnum):
     """What the audit log can say; refusals of agents stand beside the deeds."""
 

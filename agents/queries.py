@@ -1,54 +1,59 @@
-"""Reads of agents, each with the permission of the one who asks; writes nothing."""
+"""Reads of agents, each with the permission of the one who asks; writes nothing but the refusals of agents."""
 
 from django.db.models import Q, QuerySet
 
+from accounts.services import audit
 from accounts.viewers import Viewer
+from accounts.vocabulary import AuditAction
 from agents.models import Agent, AgentPermission
+from trinity.kernel import fields
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
 
 
-def visible_agents(viewer: Viewer) -> QuerySet[Agent]:
-    """The agents that the viewer may use (section 2): owned, shared or all for admins; an agent sees itself
-    and those it may call; a client sees none."""
-    living = Agent.objects.filter(archived_at=None)
+def usable_agents(viewer: Viewer) -> QuerySet[Agent]:
+    """The agents that the viewer has access to, archived ones included: owned, shared, or all for admins; an agent
+    has access to itself and to those it may call; a client has none."""
     if viewer.user is not None:
-        return _visible_to_person(living, viewer)
+        return _usable_by_person(viewer)
     permitted = AgentPermission.objects.filter(caller=viewer.agent_id).values("target")
-    return living.filter(Q(pk=viewer.agent_id) | Q(pk__in=permitted))
+    return Agent.objects.filter(Q(pk=viewer.agent_id) | Q(pk__in=permitted))
 
 
-def _visible_to_person(agents: QuerySet[Agent], viewer: Viewer) -> QuerySet[Agent]:
+def _usable_by_person(viewer: Viewer) -> QuerySet[Agent]:
     user = viewer.user
     assert user is not None  # noqa: S101 — narrowed by the only caller
     if user.is_client or not user.is_active:
-        return agents.none()
+        return Agent.objects.none()
     if user.is_admin:
-        return agents
-    return agents.filter(Q(owner=user) | Q(pk__in=user.agent_shares.values("agent")))
+        return Agent.objects.all()
+    return Agent.objects.filter(Q(owner=user) | Q(pk__in=user.agent_shares.values("agent")))
 
 
-def agent_for(viewer: Viewer, name: str) -> Agent:
-    """The agent of this name; Refused (not found) alike when unknown and when not to be seen."""
-    agent = visible_agents(viewer).filter(name=name).first()
+def visible_agents(viewer: Viewer) -> QuerySet[Agent]:
+    """The living agents that the viewer may use (section 2)."""
+    return usable_agents(viewer).filter(archived_at=None)
+
+
+def agent_for(viewer: Viewer, name: str, *, doing: AuditAction | None = None) -> Agent:
+    """The agent of this name; Refused (not found) alike when unknown and when not to be seen.
+
+    An agent that is refused one that exists leaves a line in the audit log, when `doing` says what it wanted.
+    """
+    clean = fields.clip(name)
+    agent = visible_agents(viewer).filter(name=clean).select_related("owner").first()
     if agent is None:
-        raise agent_not_found(name)
+        if doing is not None and not viewer.is_person and Agent.objects.filter(name=clean).exists():
+            audit(doing, f"agent:{clean}", by=viewer, refused=True)
+        raise agent_not_found(clean)
     return agent
 
 
 def may_use(viewer: Viewer, agent_id: int) -> bool:
     """Whether the viewer has access to the agent, archived ones included."""
-    if viewer.user is not None:
-        if viewer.is_client or not viewer.user.is_active:
-            return False
-        return viewer.is_admin or (
-            Agent.objects.filter(pk=agent_id)
-            .filter(Q(owner=viewer.user) | Q(pk__in=viewer.user.agent_shares.values("agent")))
-            .exists()
-        )
-    return (
-        viewer.agent_id == agent_id or AgentPermission.objects.filter(caller=viewer.agent_id, target=agent_id).exists()
-    )
+    if viewer.user is None and viewer.agent_id == agent_id:
+        return True
+    return usable_agents(viewer).filter(pk=agent_id).exists()
 
 
 def owns(viewer: Viewer, agent: Agent) -> bool:
@@ -58,4 +63,4 @@ def owns(viewer: Viewer, agent: Agent) -> bool:
 
 def agent_not_found(name: str) -> Refused:
     """One answer for an unknown agent and for one that may not be seen."""
-    return Refused(f"There is no agent {name[:63]!r}.", code=RefusalCode.NOT_FOUND)
+    return Refused(f"There is no agent {fields.clip(name, 63)!r}.", code=RefusalCode.NOT_FOUND)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from agents.runtimes.base import Ending, Outcome
+from executions.trajectory import count_calls
 from executions.vocabulary import ExecutionStatus
 from trinity.kernel.money import MAX_REPORT_NANO
 from trinity.kernel.text import clean
@@ -32,7 +33,8 @@ def outcome_columns(outcome: Outcome) -> dict[str, Any]:
         "cache_write_tokens": _count(outcome.tokens.cache_write, MAX_TOKENS),
         "used_model": clean(outcome.model, 200),
         "permission_denials": [clean(tool, 200) for tool in outcome.permission_denials[:MAX_DENIALS]],
-        "tool_calls": min(sum(len(step) for step in outcome.steps), MAX_COUNT),
+        "tool_calls": min(count_calls(outcome.steps), MAX_COUNT),
+        "to_grade": bool(outcome.steps),
         "commits": _count(outcome.commits, MAX_COUNT),
         "lines_added": _count(outcome.lines_added, MAX_COUNT),
         "lines_removed": _count(outcome.lines_removed, MAX_COUNT),

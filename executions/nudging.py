@@ -31,6 +31,16 @@ def send_with(send: Callable[[int, str], None] | None) -> None:
     _send = send or _send_to_queue
 
 
+def tell_of_abandoned(place: str) -> None:
+    """Let the workers of a place look for abandoned runs now; when this is lost, their next renewal does."""
+    from executions.tasks import end_abandoned  # as above
+
+    try:
+        end_abandoned.apply_async(queue=queue_of(place))
+    except Exception as error:
+        log.warning("not told of an abandoned run; the next renewal finds it", place=place, error=repr(error))
+
+
 def nudge(agent_id: int, place: str) -> None:
     """Say that the agent has work. A broker that is away costs at most its socket timeout: the sweep finds it."""
     try:

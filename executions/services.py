@@ -15,7 +15,6 @@ from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from agents.runtimes.base import Away, ErrorKind, Outcome
-from agents.runtimes.settings import patience_seconds
 from executions import trajectory
 from executions.columns import duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
@@ -154,7 +153,7 @@ def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
 
 def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.datetime | None:
     agent = step.agent
-    patience = patience_seconds(agent.runtime, agent.runtime_settings)
+    patience = agent.runtime_settings["unavailable_patience_seconds"]
     return wait_until(
         AwayFacts(
             now=step.now,

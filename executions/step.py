@@ -12,11 +12,11 @@ from typing import Any
 
 from django.db import transaction
 
+from agents.locking import lock_agent
 from agents.models import Agent
 from executions import nudging
 from executions.models import Execution
 from trinity.kernel import clock, live
-from trinity.kernel.errors import Broken
 
 
 @dataclass(slots=True)
@@ -43,15 +43,6 @@ class AgentStep:
             nudging.nudge(self.agent.pk, self.agent.place)
 
 
-def lock_agent(agent_id: int) -> Agent:
-    """The agent's row, held until the transaction ends. NO KEY UPDATE: a plain FOR UPDATE deadlocks with the
-    foreign-key checks of children that are inserted meanwhile."""
-    agent = Agent.objects.select_for_update(no_key=True).filter(pk=agent_id).first()
-    if agent is None:
-        raise Broken(f"Agent {agent_id} is gone; agents are archived, never deleted.")
-    return agent
-
-
 @contextmanager
 def agent_step(agent_id: int) -> Iterator[AgentStep]:
     """Open the one transaction of a service. An exception undoes all of it, and then nobody is told anything."""
@@ -60,3 +51,12 @@ def agent_step(agent_id: int) -> Iterator[AgentStep]:
         yield step
         step.write_gathered()
     step.tell()
+
+
+@contextmanager
+def step_within(agent: Agent) -> Iterator[AgentStep]:
+    """A step inside the transaction of another service that holds the agent's lock; it tells after that commit."""
+    step = AgentStep(agent, clock.now())
+    yield step
+    step.write_gathered()
+    transaction.on_commit(step.tell)

@@ -2,6 +2,7 @@
 
 from django.core import signing
 
+from accounts.viewers import Viewer
 from executions.models import Execution
 from executions.vocabulary import ExecutionStatus
 
@@ -26,3 +27,9 @@ def execution_of(token: str) -> Execution | None:
         .select_related("agent")
         .first()
     )
+
+
+def viewer_of_token(token: str) -> Viewer | None:
+    """The agent that the running execution of this token belongs to; None when nothing of it runs any more."""
+    execution = execution_of(token)
+    return None if execution is None else Viewer(agent_id=execution.agent_id, execution_id=execution.pk)

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agents.runtimes.base import Step
 from executions.models import Execution, Trajectory
 from executions.vocabulary import ExecutionStatus
 
@@ -17,10 +18,14 @@ _END_REASONS = {
 }
 
 
-def store(execution: Execution, steps: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+def store(execution: Execution, steps: Sequence[Step]) -> None:
     """Keep the steps of an execution that just ended; one without tool calls keeps none."""
     if steps:
-        text = json.dumps([list(step) for step in steps], ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            [step if isinstance(step, Mapping) else list(step) for step in steps],
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
         packed = zlib.compress(text.encode("utf-8", "replace"), 6)
         Trajectory.objects.create(execution=execution, compressed=packed)
 
@@ -40,3 +45,8 @@ def read(execution: Execution) -> dict[str, Any] | None:
 def end_reason(execution: Execution) -> str:
     """How the run ended, in the trajectory's words."""
     return _END_REASONS.get(ExecutionStatus(execution.status), "unknown")
+
+
+def count_calls(steps: Sequence[Step]) -> int:
+    """How many tool calls there are; an event in place of a step is none."""
+    return sum(len(step) for step in steps if not isinstance(step, Mapping))

@@ -76,6 +76,14 @@ CATEGORY_OF: dict[Trigger, Category] = {
 }
 
 
+class VerdictFilter(StrEnum):
+    """What at least one grader says of an execution, for lists."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+
+
 class WaitReason(StrEnum):
     """Why a queued execution has not begun."""
 
@@ -83,3 +91,10 @@ class WaitReason(StrEnum):
     MODEL = "model"
     AGENT_STOPPED = "agent_stopped"
     WORKER = "worker"
+
+
+class AbandonAnswer(StrEnum):
+    """What a request to abandon an execution is answered."""
+
+    ABANDONING = "abandoning"
+    CANCELLED = "cancelled"

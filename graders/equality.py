@@ -16,6 +16,9 @@ DEEPEST_NESTED_KEY = 48
 # Beyond this, Python's hash of integers repeats in a pattern that an attacker can aim at.
 LARGEST_PLAIN_NUMBER = 2**53
 
+_CONTAINERS = (Mapping, tuple)
+_NUMBERS = (int, float, Decimal)
+
 
 class _Word(Enum):
     TRUE = "true"
@@ -51,7 +54,7 @@ def canonical(value: object) -> Hashable:
 
 def _nested(value: object, depth: int) -> Hashable:
     kind = type(value)
-    if kind is dict or kind is list or isinstance(value, Mapping | tuple):
+    if kind is dict or kind is list or isinstance(value, _CONTAINERS):
         if depth == DEEPEST_NESTED_KEY:
             raise _TooDeep
         return _container(value, depth + 1)  # type: ignore[arg-type]
@@ -69,7 +72,7 @@ def _scalar(value: object) -> Hashable:
         return value
     if value is True or value is False:
         return _Word.TRUE if value else _Word.FALSE
-    if not isinstance(value, int | float | Decimal):
+    if not isinstance(value, _NUMBERS):
         raise TypeError(f"{type(value).__name__} is no JSON value")
     if isinstance(value, float) and math.isnan(value):
         return _Word.NAN

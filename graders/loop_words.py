@@ -8,6 +8,8 @@ from graders.rows import Row
 from graders.vocabulary import Match, Signal
 from graders.wording import counted, listed, quoted, shown
 
+MOST_SUMMARY_CHARACTERS = 200
+
 
 def evidence(findings: Findings, options: Mapping[str, Any]) -> str:
     """One plain sentence: which tool, how many times, where, against which limit, and what was expected."""
@@ -19,15 +21,19 @@ def evidence(findings: Findings, options: Mapping[str, Any]) -> str:
 
 
 def summary(findings: Findings, options: Mapping[str, Any], passed: bool) -> str:
-    """Such as `no looping`, `bash ×5 in a row`, `bash, edit ×4 in a row` or `reached the iteration cap`."""
+    """Such as `no looping`, `bash ×5 in a row`, `bash, edit ×4 in a row` or `reached the iteration cap`.
+
+    At most `MOST_SUMMARY_CHARACTERS` long: it stands in a table, and in a column of that width.
+    """
     words = []
     if Signal.RETRIES in findings.signals and findings.longest is not None:
-        words.append(f"{block_of(findings.longest)} ×{findings.retries + 1} in a row")
+        block = shown(block_of(findings.longest), MOST_SUMMARY_CHARACTERS // 2)
+        words.append(f"{block} ×{findings.retries + 1} in a row")
     if Signal.CAP in findings.signals:
         words.append("reached the iteration cap")
     if not words:
         return "no looping" if passed else "no looping, though it was expected"
-    return ", ".join(words) + (" (expected)" if passed else "")
+    return shown(", ".join(words) + (" (expected)" if passed else ""), MOST_SUMMARY_CHARACTERS)
 
 
 def block_of(row: Row) -> str:

@@ -7,6 +7,8 @@ class LoopsConfig(AppConfig):
     name = "loops"
 
     def ready(self) -> None:
-        from loops import receivers
+        from agents import hooks
+        from loops import receivers, services
 
         receivers.register()
+        hooks.archived.add("loops", services.stop_loops_of)

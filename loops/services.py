@@ -13,8 +13,9 @@ from accounts.vocabulary import AuditAction
 from agents.models import Agent
 from agents.vocabulary import AgentStatus
 from executions.models import Execution
+from executions.requests import agent_not_running
 from executions.services import queue_execution, withdraw
-from executions.step import AgentStep, agent_step
+from executions.step import AgentStep, agent_step, step_within
 from executions.vocabulary import ExecutionStatus, Trigger
 from loops.decisions import Decision, End, Park, Start, before_run
 from loops.models import IS_ACTIVE, Loop, Run
@@ -22,8 +23,6 @@ from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
 from loops.record import LoopRecord, record_of
 from loops.vocabulary import EventKind, StopAnswer
-from trinity.kernel.errors import Refused
-from trinity.kernel.vocabulary import RefusalCode
 
 log = structlog.get_logger(__name__)
 
@@ -37,9 +36,9 @@ def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: 
 def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, room_id: str = "") -> Loop:
     """The same within a step that is open, so that a door can store its answer with the loop."""
     agent = step.agent
-    if not agent.running:
-        raise Refused(f"The agent {agent.name} is {agent.status}; start it first.", code=RefusalCode.CONFLICT)
     columns = check_against_agent(asked, agent)
+    if not agent.running:
+        raise agent_not_running(agent)
     loop = Loop(
         agent=agent,
         created_at=step.now,
@@ -98,13 +97,15 @@ def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:
 
 
 def stop_loops_of(agent: Agent, viewer: Viewer) -> int:
-    """Ask every active loop of an agent to stop (archiving does); returns how many there were."""
-    with agent_step(agent.pk) as step:
-        return stop_loops_in(step, viewer)
+    """Ask every active loop of an agent to stop, in the transaction that archives it and holds its lock.
+
+    Returns how many there were.
+    """
+    with step_within(agent) as step:
+        return _stop_all(step, viewer)
 
 
-def stop_loops_in(step: AgentStep, viewer: Viewer) -> int:
-    """The same within a step that is open, so that an agent is archived and its loops are stopped together."""
+def _stop_all(step: AgentStep, viewer: Viewer) -> int:
     active = Loop.objects.filter(IS_ACTIVE, agent=step.agent).order_by("created_at", "id")
     answers = [_ask_to_stop(record_of(step, loop_id), viewer) for loop_id in active.values_list("pk", flat=True)]
     return len(answers)

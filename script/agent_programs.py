@@ -28,15 +28,11 @@ def bring_agent_programs() -> dict[str, str]:
         if shutil.which("npm") is None:
             install(Product.NPM)
         _run(["npm", "install", "--no-fund", "--no-audit", "--prefix", str(folder), *NPM_PACKAGES])
-    python = folder / "venv" / "bin" / "python"
-    if not _can_import(python, "claude_agent_sdk"):
-        _run([sys.executable, "-m", "venv", "--clear", str(folder / "venv")])
-        _run([str(python), "-m", "pip", "install", "--quiet", PIP_PACKAGE])
     return {
         "TRINITY_TEST_AGENTS": "1",
         "TRINITY_TEST_CLAUDE": str(programs / "claude"),
+        "TRINITY_TEST_CLAUDE_OF_SDK": str(_claude_of_sdk(folder / "venv")),
         "TRINITY_TEST_CODEX": str(programs / "codex"),
-        "TRINITY_TEST_AGENT_SDK_PYTHON": str(python),
     }
 
 
@@ -52,10 +48,19 @@ def cache_folder() -> Path:
     return folder
 
 
-def _can_import(python: Path, module: str) -> bool:
-    if not python.exists():
-        return False
-    return subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
+def _claude_of_sdk(venv: Path) -> Path:
+    """The Claude program inside the Python package, which is installed when it is not there yet."""
+    if not (found := _bundled(venv)):
+        _run([sys.executable, "-m", "venv", "--clear", str(venv)])
+        _run([str(venv / "bin" / "python"), "-m", "pip", "install", "-qq", PIP_PACKAGE])
+        found = _bundled(venv)
+    if not found:
+        raise Unavailable(f"{PIP_PACKAGE} was installed and brought no program for this system")
+    return found
+
+
+def _bundled(venv: Path) -> Path | None:
+    return next(venv.glob("lib/python*/site-packages/claude_agent_sdk/_bundled/claude"), None)
 
 
 def _run(command: Sequence[str]) -> None:

@@ -51,7 +51,7 @@ MANAGERS = (
         "install",
         quietly=("-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"),
         refresh=("-q", "update"),
-        packages=_packages("postgresql", "redis-server", "chromium", "npm"),
+        packages=_packages("postgresql", "redis-server", "chromium fonts-liberation", "npm"),
     ),
     PackageManager(
         "dnf",
@@ -102,12 +102,12 @@ def install(product: Product) -> None:
     manager = next((known for known in MANAGERS if shutil.which(known.program)), None)
     if manager is None:
         raise Unavailable(f"{product} is not here, and no package manager that we know either: install it")
-    name = manager.packages[product]
+    name = manager.packages[product]  # or names, with blanks between
     before = way_to_root() if manager.as_root else []
     if before is None:
         raise Unavailable(f"{product} is not here; to install it: sudo {manager.program} {manager.verb} {name}")
     print(f"Installing {product}: {manager.program} {manager.verb} {name} …", file=sys.stderr, flush=True)
-    command = [*before, *manager.install([name])]
+    command = [*before, *manager.install(name.split())]
     # Lists that are old, or were never fetched, make the first try fail.
     if not (_succeeds(command) or (_succeeds([*before, manager.program, *manager.refresh]) and _runs(command))):
         raise Unavailable(f"{product} is not here, and {manager.program} could not install {name} (see above)")

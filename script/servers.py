@@ -163,14 +163,14 @@ class Redis(Server):
     def stop(self) -> None:
         pid_file = self.folder / "redis.pid"
         self._answers("SHUTDOWN NOSAVE")
-        if not wait_until(lambda: not listens(self.port), seconds=2) and pid_file.is_file():
+        if not wait_until(lambda: not listens(self.port), seconds=1) and pid_file.is_file():
             kill_if_named(int(pid_file.read_text()), str(self.port))
 
     def _answers(self, command: str) -> str | None:
         """What it says to a command; None when it refuses the connection or ends instead of answering."""
         try:
             with (
-                socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection,
+                socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection,
                 connection.makefile("rw") as lines,
             ):
                 lines.write(f"AUTH {self.password}\r\n{command}\r\n")

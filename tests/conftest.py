@@ -107,10 +107,12 @@ def admin_user(make_user: Callable[..., Any]) -> Any:
 @pytest.fixture
 def make_agent(alice: Any, tmp_path: Path) -> Callable[..., Any]:
     from agents.models import Agent
+    from agents.runtimes.registry import runtime
 
     def make(name: str = "scribe", **columns: Any) -> Agent:
         columns.setdefault("runtime", "scripted")
         columns.setdefault("runtime_settings", {"replies": [{"response": "done"}]})
+        columns["runtime_settings"] = runtime(columns["runtime"]).clean_settings(columns["runtime_settings"])
         return Agent.objects.create(name=name, owner=alice, workspace=str(tmp_path), **columns)
 
     return make

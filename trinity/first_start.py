@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.services import create_agent
 from django.conf import settings
 from django.db import transaction
 
@@ -14,6 +13,7 @@ from accounts.models import User
 from accounts.services import create_key, create_user
 from accounts.viewers import Viewer
 from accounts.vocabulary import UserKind
+from agents.services import create_agent
 from trinity.kernel.secret_file import write_private
 
 EXAMPLES = Path(settings.BASE_DIR) / "examples"

@@ -238,6 +238,23 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "COMPONENT_SPLIT_PATCH": False,
+    "ENUM_NAME_OVERRIDES": {
+        "AgentStatus": "agents.vocabulary.AgentStatus",
+        "ExecutionStatus": "executions.vocabulary.ExecutionStatus",
+        "LoopStatus": "loops.vocabulary.LoopStatus",
+        "StopAnswer": "loops.vocabulary.StopAnswer",
+        "AbandonAnswer": "executions.vocabulary.AbandonAnswer",
+        "StopReason": "loops.vocabulary.StopReason",
+        "OnFailure": "loops.vocabulary.OnFailure",
+        "WaitReason": "executions.vocabulary.WaitReason",
+        "Trigger": "executions.vocabulary.Trigger",
+        "Category": "executions.vocabulary.Category",
+        "Tone": "trinity.kernel.vocabulary.Tone",
+        "ActorKind": "accounts.vocabulary.ActorKind",
+        "RuntimeName": "agents.runtimes.registry.RuntimeName",
+        "VerdictStatus": "graders.vocabulary.VerdictStatus",
+    },
 }
 
 # --- logging ----------------------------------------------------------------------------------------------

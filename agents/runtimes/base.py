@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 class ErrorKind(StrEnum):
@@ -26,6 +26,7 @@ class ErrorKind(StrEnum):
     BUDGET = "budget"
     MCP_UNAVAILABLE = "mcp_unavailable"
     DISK_FULL = "disk_full"
+    BROKEN = "broken"  # Trinity itself failed
 
 
 class Ending(StrEnum):
@@ -73,6 +74,8 @@ class Printed:
     spool_error: str | None = None  # errno name when the output could not be written, such as ENOSPC
     truncated_bytes: int = 0  # cut out of the middle of stdout
     timeout_seconds: int = 0
+    call: AgentCall | None = None  # what was asked: who prints no model is priced by the one asked for
+    ended_at: dt.datetime | None = None  # "resets 3am" is meant from here, however late it is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,11 @@ class TokenUsage:
     output: int | None = None
     cache_read: int | None = None
     cache_write: int | None = None
+
+
+# One step of the neutral trajectory (section 4): the calls that the model issued together, each
+# {"tool", "args"?, "result"?, "error"?, "agent"?, "id"?}; or {"event": …}, which is no model step.
+Step = tuple[Mapping[str, Any], ...] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +113,14 @@ class Outcome:
     cost_estimated: bool = False
     tokens: TokenUsage = field(default_factory=TokenUsage)
     model: str = ""  # what the agent says it used
-    # neutral trajectory steps: [[{"tool", "args"?, "result"?, "error"?, "agent"?, "id"?}]]
-    steps: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    steps: tuple[Step, ...] = ()
     permission_denials: tuple[str, ...] = ()  # tools that were refused, each once, in order
     away: Away | None = None
     duration_ms: int | None = None  # by the runner's monotonic clock
     commits: int | None = None  # what the workspace's git says; None outside a work tree
     lines_added: int | None = None
     lines_removed: int | None = None
+    notes: tuple[str, ...] = ()  # sentences for the reader: what was cut, what the agent did not have
 
     @property
     def succeeded(self) -> bool:
@@ -123,7 +131,7 @@ class Runtime(Protocol):
     """How one kind of agent is called. Implementations hold no state."""
 
     name: str
-    answers_in_worker: bool  # True only for `scripted`, which starts no process
+    answers_in_worker: bool  # True only for `scripted`, which starts no process: see AnswersInWorker
 
     def clean_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings with defaults filled in; Refused at `runtime_settings.<key>` when one is wrong."""
@@ -132,10 +140,18 @@ class Runtime(Protocol):
         """Whether `allowed_tools` can be kept; where not, a start that asks for it is refused."""
 
     def command(self, call: AgentCall, settings: Mapping[str, Any]) -> CommandSpec:
-        """What to start for this call."""
+        """What to start for this call. Refused when it cannot be started so; nothing has run then."""
 
     def read(self, printed: Printed, settings: Mapping[str, Any]) -> Outcome:
         """What came of it; never raises for what an agent printed."""
 
     def activity(self, tail: bytes, settings: Mapping[str, Any]) -> str | None:
         """The last tool and its first argument (≤ 200 characters) from the end of what is printed so far."""
+
+
+@runtime_checkable
+class AnswersInWorker(Runtime, Protocol):
+    """A runtime that needs no process; `command`, `read` and `activity` are never asked of it."""
+
+    def answer(self, call: AgentCall, settings: Mapping[str, Any]) -> Outcome:
+        """The outcome at once; it takes no time of its own, `duration_ms` says what it stands for."""

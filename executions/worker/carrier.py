@@ -11,13 +11,14 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 
-from agents.runtimes.base import Outcome
+from agents.runtimes.base import AnswersInWorker, ErrorKind, Outcome
 from agents.runtimes.registry import runtime
+from executions.grading import grade_execution
 from executions.models import Execution
 from executions.services import Claimant, settle, take
-from executions.worker import processes
+from executions.worker import outcomes, processes
 from executions.worker.calls import call_of
 from executions.worker.home import Home, WorkerLock
 from executions.worker.renewer import Renewer
@@ -149,19 +150,28 @@ class Carrier:
             if steps >= STEPS_IN_A_ROW or time.monotonic() - began > SECONDS_IN_A_ROW:
                 self.soon(self.carry, following)
                 return
-            following = self._carry_one(following)
+            outcome = self._outcome_of(following)
+            following = self._settle(following, outcome) if outcome is not None else None
             steps += 1
 
-    def _carry_one(self, execution: Execution) -> Execution | None:
-        kind = runtime(execution.agent.runtime)
-        if not kind.answers_in_worker:
-            outcome = processes.go_on(execution, self.home, self._watch)
-            return self._settle(execution, outcome) if outcome is not None else None
-        answer = kind.answer(call_of(execution), execution.agent.runtime_settings)  # type: ignore[attr-defined]
-        if answer.seconds:
-            self.watcher.after(answer.seconds, lambda: self.soon(self._settle_and_go_on, execution, answer.outcome))
-            return None
-        return self._settle(execution, answer.outcome)
+    def _outcome_of(self, execution: Execution) -> Outcome | None:
+        """The outcome, when there is one now; whatever goes wrong here is one too, so that no run is stuck."""
+        try:
+            kind = runtime(execution.agent.runtime)
+            if isinstance(kind, AnswersInWorker):
+                return self._answer_of(execution, kind)
+            return processes.go_on(execution, self.home, self._watch)
+        except Exception as error:
+            log.exception("a run could not be carried out", execution_id=execution.pk)
+            processes.end(execution, self.home)
+            return outcomes.broken(error)
+
+    def _answer_of(self, execution: Execution, kind: AnswersInWorker) -> Outcome | None:
+        outcome = kind.answer(call_of(execution), execution.agent.runtime_settings)
+        if not outcome.duration_ms:
+            return outcome
+        self.watcher.after(outcome.duration_ms / 1000, lambda: self.soon(self._settle_and_go_on, execution, outcome))
+        return None
 
     def _watch(self, execution: Execution, pidfd: int) -> None:
         self.watcher.when_ended(pidfd, lambda: self.soon(self.carry, execution))
@@ -177,14 +187,22 @@ class Carrier:
             self._reserved += 1
         try:
             following = settle(execution, outcome, None if self.stopping else self.claimant)
-        except (DatabaseError, InterfaceError) as error:
+        except (OperationalError, InterfaceError) as error:  # not our mistake: the database is away
             log.warning("outcome not settled yet", execution_id=execution.pk, error=repr(error))
             close_old_connections()
             self.watcher.after(TRY_AGAIN_SECONDS, lambda: self.soon(self._settle_and_go_on, execution, outcome))
             return None
+        except Exception as error:
+            log.exception("an outcome could not be settled", execution_id=execution.pk)
+            if outcome.error_kind is ErrorKind.BROKEN:
+                self._drop(execution)  # its lease runs out, and the sweep tries once more
+                return None
+            return self._settle(execution, outcomes.broken(error))
         finally:
             self._unreserve()
         self._drop(execution)
+        if execution.to_grade:
+            self.soon(grade_execution, execution.pk)
         if following is not None:
             self._keep(following)
         return following

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from agents.runtimes.settings import HomeKind, agent_wide
+from agents.runtimes.settings import Home as HomeKind
 from executions import tokens
 from executions.models import Execution
 from executions.worker.home import Home
@@ -28,12 +28,12 @@ NEVER = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL")
 
 def agent_environment(execution: Execution, home: Home) -> dict[str, str]:
     """The whole environment of one call (section 3)."""
-    wide = agent_wide(execution.agent.runtime_settings)
+    chosen = execution.agent.runtime_settings
     names = [name for name in os.environ if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)]
-    names += [name for name in wide.env if name in os.environ and name not in NEVER]
+    names += [name for name in chosen["env"] if name in os.environ and name not in NEVER]
     environment = {name: os.environ[name] for name in names}
     environment.setdefault("PATH", os.defpath)
-    environment["HOME"] = str(agent_home(execution, home, wide.home))
+    environment["HOME"] = str(agent_home(execution, home, chosen["home"]))
     return environment | {
         "TRINITY_URL": settings.TRINITY_URL,
         "TRINITY_AGENT": execution.agent.name,
@@ -44,9 +44,9 @@ def agent_environment(execution: Execution, home: Home) -> dict[str, str]:
     }
 
 
-def agent_home(execution: Execution, home: Home, kind: HomeKind) -> Path:
+def agent_home(execution: Execution, home: Home, kind: str) -> Path:
     """`operator`: the account that runs Trinity, with its logins and keys; `own`: a folder in $TRINITY_HOME."""
-    if kind is HomeKind.OPERATOR:
+    if kind == HomeKind.OPERATOR:
         return Path.home()
     path = home.root / "agents" / execution.agent.name / "home"
     path.mkdir(mode=0o700, parents=True, exist_ok=True)

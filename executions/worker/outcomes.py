@@ -6,7 +6,8 @@ from pathlib import Path
 from agents.runtimes.base import Ending, ErrorKind, Outcome, Printed
 from agents.runtimes.registry import runtime
 from executions.models import Execution
-from executions.runner.state import RunnerOutcome
+from executions.runner.outcome import RunnerOutcome
+from executions.worker.calls import call_of
 from trinity.kernel.text import clean
 
 SAID_SO_FAR = 20_000  # characters of a lost run's output that are kept
@@ -27,6 +28,8 @@ def finished(execution: Execution, folder: Path, left: RunnerOutcome) -> Outcome
         spool_error=left.spool_error,
         truncated_bytes=left.truncated_bytes,
         timeout_seconds=execution.timeout_seconds,
+        call=call_of(execution),
+        ended_at=left.ended_at,
     )
     outcome = runtime(agent.runtime).read(printed, agent.runtime_settings)
     if left.terminated and execution.abandon_requested_at is not None:
@@ -37,10 +40,14 @@ def finished(execution: Execution, folder: Path, left: RunnerOutcome) -> Outcome
             error="The run was abandoned: its process and everything that it had started were ended.",
             away=None,
         )
-    outcome = replace(outcome, duration_ms=left.duration_ms)
-    if left.git is not None:
-        outcome = replace(outcome, commits=left.git.commits, lines_added=left.git.added, lines_removed=left.git.removed)
-    return outcome
+    git = left.git
+    return replace(
+        outcome,
+        duration_ms=round(left.duration_seconds * 1000),
+        commits=git.commits if git else None,
+        lines_added=git.added if git else None,
+        lines_removed=git.removed if git else None,
+    )
 
 
 def lost(folder: Path | None, why: str) -> Outcome:
@@ -56,6 +63,15 @@ def lost(folder: Path | None, why: str) -> Outcome:
 def not_started(why: str, kind: ErrorKind = ErrorKind.NOT_STARTED) -> Outcome:
     """Nothing ran; the sentence says what is missing."""
     return Outcome(Ending.FAILED, error_kind=kind, error=why)
+
+
+def broken(error: Exception) -> Outcome:
+    """Trinity itself failed; the log says more than a person needs to read."""
+    return Outcome(
+        Ending.FAILED,
+        error_kind=ErrorKind.BROKEN,
+        error=f"Trinity could not carry this run out ({type(error).__name__}); its log says more.",
+    )
 
 
 def _said_so_far(folder: Path) -> str:

@@ -37,6 +37,12 @@ def go_on(execution: Execution, home: Home, watch: Watch) -> Outcome | None:
     return _watch_or_read(execution, folder, watch)
 
 
+def end(execution: Execution, home: Home) -> None:
+    """Leave nothing of a run that cannot be gone on with."""
+    if execution.spool_id == home.spool_id:
+        state.terminate(home.spool(execution))
+
+
 def _start(execution: Execution, folder: Path, home: Home) -> Outcome | None:
     """Start the runner; an outcome when it could not be started."""
     agent = execution.agent
@@ -73,7 +79,7 @@ def _watch_or_read(execution: Execution, folder: Path, watch: Watch) -> Outcome 
 def _spec_of(execution: Execution, command: CommandSpec) -> RunnerSpec:
     return RunnerSpec(
         argv=command.argv,
-        cwd=execution.agent.workspace,
+        cwd=Path(execution.agent.workspace),
         timeout_seconds=execution.timeout_seconds,
         final_types=command.final_types,
         interrupt_first=command.interrupt_first,

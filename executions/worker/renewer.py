@@ -2,7 +2,6 @@
 
 import contextlib
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
@@ -74,20 +73,10 @@ class Renewer:
         kind = runtime(execution.agent.runtime)
         if kind.answers_in_worker:
             return None
-        tail = _tail_of(self._carrier.home.spool(execution) / "stdout")
+        tail = state.last_printed(self._carrier.home.spool(execution), TAIL_BYTES)
         found = kind.activity(tail, execution.agent.runtime_settings) if tail else None
         return clean(found, ACTIVITY_CHARACTERS) if found else None
 
 
 def _held(tokens: list[str]) -> QuerySet[Execution]:
     return Execution.objects.filter(claim_token__in=tokens, status=ExecutionStatus.RUNNING)
-
-
-def _tail_of(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - TAIL_BYTES))
-            return file.read()
-    except OSError:
-        return b""

@@ -14,6 +14,7 @@ BLOCK_BYTES: Final = 1 << 18
 # An error that near to the end of what was read may only mean that the value goes on: `tru`, `"\u00`, `-`.
 LONGEST_TOKEN_HEAD: Final = 16
 _SPACE = re.compile(r"[ \t\r\n]*")
+_CLOSED = (dict, list, str)  # values whose last character says that they are whole
 
 
 class JsonStream:
@@ -36,6 +37,8 @@ class JsonStream:
 
     def peek(self) -> str:
         """The next character that is no white space; empty at the end."""
+        if self._at < len(self._text) and self._text[self._at] > " ":
+            return self._text[self._at]
         while True:
             self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches nothing too
             if self._at < len(self._text):
@@ -60,7 +63,7 @@ class JsonStream:
                 if self._ended or not self._may_go_on(error):
                     raise self._damaged(error) from None
             else:
-                if self._ended or isinstance(value, dict | list | str) or end + LONGEST_TOKEN_HEAD < len(self._text):
+                if self._ended or isinstance(value, _CLOSED) or end + LONGEST_TOKEN_HEAD < len(self._text):
                     self._start, self._at = self._at, end
                     return value  # and a bare number at the very end may go on: `1`, `1.`, `1.5e`
             self._read_more()
@@ -138,8 +141,8 @@ class JsonStream:
         return error.msg.startswith("Unterminated string") or error.pos > len(self._text) - LONGEST_TOKEN_HEAD
 
     def _damaged(self, error: json.JSONDecodeError) -> UnreadableTrajectory:
-        reason = error.msg[:1].lower() + error.msg[1:]
-        if error.pos >= len(self._text):
+        reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" starting at").removesuffix(" at")
+        if error.msg.startswith("Unterminated string") or error.pos >= len(self._text.rstrip()):
             reason = f"the file ends inside a value ({reason})"
         return UnreadableTrajectory(f"line {self._line_of(error.pos)}: is no JSON: {reason}")
 

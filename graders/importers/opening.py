@@ -105,19 +105,22 @@ def _open_rows(values: Iterable[object], line: Callable[[], str] | None, name: s
     rows = _Rows(iter(values), name, line)
     importer = rows.look_for(_recognised, ROWS_LOOKED_AT)
     if importer is None:
-        raise UnreadableTrajectory(f"{rows.first_place}: {_unknown(rows.first)}")
+        raise UnreadableTrajectory(_unknown(rows))
     trajectory = Trajectory(())
     rows.name = importer.row_name if name is None and line is None else name
     trajectory.steps = _placed(importer.steps(rows, trajectory), rows)
     return trajectory
 
 
-def _unknown(row: object) -> str:
+def _unknown(rows: "_Rows") -> str:
+    if rows.first is None:
+        return "the list is empty, so that nobody can tell its format"
+    place, row = rows.first
     for key in _by_array_key():
         if isinstance(row, Mapping) and key in row:
-            return f"{key} must be a list, {found(row[key])}"
+            return f"{place}: {key} must be a list, {found(row[key])}"
     titles = ", ".join(importer.title for importer in importers())
-    return f"is of no known trajectory format (known are {titles})"
+    return f"{place}: is of no known trajectory format (known are {titles})"
 
 
 def _recognised(row: object) -> Importer | None:
@@ -160,12 +163,9 @@ class _Rows:
         return None
 
     @property
-    def first(self) -> object:
-        return self._looked_at[0][1] if self._looked_at else None
-
-    @property
-    def first_place(self) -> str:
-        return self._looked_at[0][0] or "row 1" if self._looked_at else "the list is empty"
+    def first(self) -> tuple[str, object] | None:
+        """Where the first row stands, and what it is."""
+        return (self._looked_at[0][0] or "row 1", self._looked_at[0][1]) if self._looked_at else None
 
     def __iter__(self) -> Iterator[object]:
         for line, value in self._looked_at:

@@ -7,6 +7,8 @@ from graders.importers import base
 from graders.trajectory import MAIN_LANE, MISSING, OWN_FORMAT, Call, Step, Trajectory
 from graders.wording import found, quoted
 
+_LISTS = (list, tuple)
+
 
 class OwnImporter(base.Importer):
     """One object with `steps`; an object with `event` in place of a step stands for what is no model step."""
@@ -25,7 +27,7 @@ class OwnImporter(base.Importer):
 
     def steps(self, rows: Iterable[object], trajectory: Trajectory) -> Iterator[Step]:
         for row in rows:
-            if isinstance(row, list | tuple):
+            if isinstance(row, _LISTS):
                 calls = [_call(call, place) for place, call in enumerate(row, 1)]
                 yield Step(calls, calls[0].lane if calls else MAIN_LANE)
             elif not isinstance(row, Mapping) or "event" not in row:
@@ -33,7 +35,7 @@ class OwnImporter(base.Importer):
 
 
 def _call(call: object, place: int) -> Call:
-    if not isinstance(call, dict | Mapping):
+    if type(call) is not dict and not isinstance(call, Mapping):
         raise BadRow(f"call {place} must be an object, {found(call)}")
     tool = call.get("tool")
     if not isinstance(tool, str):

@@ -111,7 +111,7 @@ def answering(status: int) -> Iterator[tuple[int, list[tuple[str, str | None, st
         def log_message(self, *_: object) -> None: ...
 
     with HTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server.server_port, asked
         server.shutdown()
 

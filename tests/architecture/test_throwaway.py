@@ -13,6 +13,8 @@ import psycopg
 import pytest
 import redis
 from packages import Product, Unavailable
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from servers import Redis, listens, postgres_programs, redis_program
 from throwaway import Servers, throwaway_servers
 
@@ -82,7 +84,7 @@ def test_nobody_gets_in_without_the_password(servers: Servers) -> None:
     with pytest.raises(psycopg.OperationalError, match="password"):
         psycopg.connect(without)
     with pytest.raises(redis.AuthenticationError):
-        redis.Redis(port=servers.redis.port).ping()
+        redis.Redis(port=servers.redis.port, retry=Retry(NoBackoff(), 0)).ping()
 
 
 def test_a_server_that_was_ended_starts_again_at_the_same_address(servers: Servers) -> None:

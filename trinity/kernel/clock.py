@@ -23,6 +23,11 @@ def monotonic() -> float:
     return time.monotonic()
 
 
+def wire_time(at: dt.datetime | None) -> str | None:
+    """A moment as JSON shows it everywhere: ISO 8601 in UTC with a `Z`; None stays None."""
+    return None if at is None else at.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
+
+
 @contextmanager
 def clock_from(source: Callable[[], dt.datetime]) -> Iterator[None]:
     """Read the time from `source` inside the block (virtual time in scenarios and tests)."""

@@ -17,6 +17,7 @@ class RefusalCode(StrEnum):
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"  # 415
     KEY_REUSED = "idempotency_key_reused"  # 422: same key, another body
     TOO_MANY = "too_many_requests"  # 429
+    UNAVAILABLE = "unavailable"  # 503: the database is away; the same call may do later
 
 
 class Tone(StrEnum):

@@ -4,7 +4,8 @@ import datetime as dt
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import RememberedAnswer
@@ -13,8 +14,20 @@ from trinity.kernel import clock
 from trinity.kernel.errors import Refused, refused_field
 from trinity.kernel.vocabulary import RefusalCode
 
+HEADER = "Idempotency-Key"
+REPEATED_HEADER = "Idempotency-Replayed"
 KEPT = dt.timedelta(hours=24)
 _KEY = re.compile(r"[\x20-\x7e]{1,255}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a door answers; `repeated` when it was given before."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +39,7 @@ class IdempotencyKey:
     key: str
     body_hash: str
 
-    def answer(self) -> RememberedAnswer | None:
+    def answer(self) -> Answer | None:
         """The answer that was given before. Refused (422) when the key came with another body."""
         found = RememberedAnswer.objects.filter(caller=self.caller, route=self.route, key=self.key).first()
         if found is None:
@@ -36,20 +49,35 @@ class IdempotencyKey:
             return None
         if found.body_hash != self.body_hash:
             raise Refused("This Idempotency-Key came before with another body.", code=RefusalCode.KEY_REUSED)
-        return found
+        return Answer(found.status, found.body, found.headers, repeated=True)
 
-    def remember(self, status: int, body: Any, headers: dict[str, str]) -> None:
+    def remember(self, answer: Answer) -> None:
         """Store the answer, in the transaction of what it answers."""
         RememberedAnswer.objects.create(
             caller=self.caller,
             route=self.route,
             key=self.key,
             body_hash=self.body_hash,
-            status=status,
-            headers=headers,
-            body=body,
+            status=answer.status,
+            headers=dict(answer.headers),
+            body=answer.body,
             at=clock.now(),
         )
+
+
+def once(key: IdempotencyKey | None, make: Callable[[], Answer]) -> Answer:
+    """The answer that this key got before, else a new one, stored with what it made.
+
+    Call it inside a transaction that holds the lock of what the route is about: twins that come at once then wait
+    for each other, and the later one finds the first one's answer.
+    """
+    if key is None:
+        return make()
+    found = key.answer()
+    if found is None:
+        found = make()
+        key.remember(found)
+    return found
 
 
 def key_of(viewer: Viewer, route: str, header: str | None, body: Any) -> IdempotencyKey | None:
@@ -57,7 +85,7 @@ def key_of(viewer: Viewer, route: str, header: str | None, body: Any) -> Idempot
     if header is None:
         return None
     if not _KEY.match(header) or not header.strip():
-        raise refused_field("Idempotency-Key", "Must have 1 to 255 printable ASCII characters.")
+        raise refused_field(HEADER, "Must have 1 to 255 printable ASCII characters.")
     canonical = json.dumps(_plain(body), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return IdempotencyKey(viewer.caller, route, header, hashlib.sha256(canonical.encode()).hexdigest())
 

@@ -46,24 +46,28 @@ def read_json(body: bytes) -> Any:
         raise malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from None
 
 
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_BRACKETS = {"[": 1, "{": 1, "]": -1, "}": -1}
+# A string without an end is taken to the end of the text: tried again from each of its quotes, a hostile body would
+# cost the square of its length.
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.|\\\Z)*+(?:"|\Z)', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
 
 
 def depth_of(text: str) -> int:
-    """How deep brackets are nested outside strings; one pass, so a hostile body costs no recursion."""
+    """How deep brackets are nested outside strings, counted no further than one too deep; costs no recursion."""
     depth = deepest = 0
-    for character in _STRINGS.sub("", text):
-        depth += _BRACKETS.get(character, 0)
+    for bracket in _BRACKET.finditer(_STRINGS.sub("", text)):
+        depth += 1 if bracket[0] in "[{" else -1
         deepest = max(deepest, depth)
+        if deepest > MAX_DEPTH:
+            break
     return deepest
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twin = next(name for name in names if names.count(name) > 1)
+        seen: set[str] = set()
+        twin = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise malformed(f"The key {twin[:100]!r} stands twice in one object.")
     return found
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 import structlog
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -11,9 +12,12 @@ from rest_framework.views import set_rollback
 
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
+from trinity.rest.parsers import MAX_BYTES
 
 log = structlog.get_logger(__name__)
 MEDIA_TYPE = "application/problem+json"
+CHALLENGE = 'Bearer realm="trinity"'
+RETRY_AFTER_SECONDS = 5
 
 STATUS_OF: dict[RefusalCode, tuple[int, str]] = {
     RefusalCode.INVALID: (400, "The request is not valid"),
@@ -27,30 +31,38 @@ STATUS_OF: dict[RefusalCode, tuple[int, str]] = {
     RefusalCode.UNSUPPORTED_MEDIA_TYPE: (415, "Unsupported media type"),
     RefusalCode.KEY_REUSED: (422, "The idempotency key was used for another request"),
     RefusalCode.TOO_MANY: (429, "Too many requests"),
+    RefusalCode.UNAVAILABLE: (503, "Not available now"),
 }
 
-
+# The first kind that fits decides, so that the particular stands before the general.
 _CODE_OF: tuple[tuple[tuple[type[Exception], ...], RefusalCode], ...] = (
     ((Http404, exceptions.NotFound), RefusalCode.NOT_FOUND),
     ((PermissionDenied, exceptions.PermissionDenied), RefusalCode.FORBIDDEN),
-    ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), RefusalCode.UNAUTHENTICATED),
+    ((exceptions.AuthenticationFailed,), RefusalCode.UNAUTHENTICATED),
     ((exceptions.MethodNotAllowed,), RefusalCode.METHOD_NOT_ALLOWED),
     ((exceptions.UnsupportedMediaType,), RefusalCode.UNSUPPORTED_MEDIA_TYPE),
     ((exceptions.Throttled,), RefusalCode.TOO_MANY),
-    ((exceptions.ParseError,), RefusalCode.MALFORMED),
     ((RequestDataTooBig,), RefusalCode.TOO_LARGE),
+    ((exceptions.ParseError, SuspiciousOperation), RefusalCode.MALFORMED),
+    ((OperationalError, InterfaceError), RefusalCode.UNAVAILABLE),
 )
-_NOTHING_HERE = "There is nothing here."
+# Where the error's own words would say nothing, or would show what is inside.
+_WORDS: dict[RefusalCode, str] = {
+    RefusalCode.NOT_FOUND: "There is nothing here.",
+    RefusalCode.TOO_LARGE: f"The body is larger than {MAX_BYTES:,} bytes.",
+    RefusalCode.UNAVAILABLE: "The database does not answer; nothing was changed. Try again soon.",
+}
 
 
 def as_refusal(error: Exception) -> Refused | None:
-    """Any error that is the caller's fault as a refusal; None when it is ours."""
+    """Any error that a caller can do something about as a refusal; None when it is a fault of ours."""
     if isinstance(error, Refused):
         return error
+    if isinstance(error, exceptions.NotAuthenticated):
+        return Refused("No key was given: send `Authorization: Bearer <key>`.", code=RefusalCode.UNAUTHENTICATED)
     for kinds, code in _CODE_OF:
         if isinstance(error, kinds):
-            detail = str(error) if code is not RefusalCode.NOT_FOUND else _NOTHING_HERE
-            return Refused(detail or "You may not do this.", code=code)
+            return Refused(_WORDS.get(code) or str(error) or "You may not do this.", code=code)
     return None
 
 
@@ -60,12 +72,10 @@ def problem_for(error: Exception, context: dict[str, Any]) -> Response | None:
     if refusal is None:
         return None
     set_rollback()
-    request = context.get("request")
-    status, body = problem_of(refusal, getattr(request, "request_id", "") or _id_of(request))
-    headers = {}
-    if status == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="trinity"'
-    return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
+    if refusal.code is RefusalCode.UNAVAILABLE:
+        log.error("the database does not answer", error=repr(error))
+    status, body = problem_of(refusal, _id_of(context.get("request")))
+    return Response(body, status=status, headers=_headers_of(refusal), content_type=MEDIA_TYPE)
 
 
 def problem_of(refusal: Refused, request_id: str) -> tuple[int, dict[str, Any]]:
@@ -80,13 +90,13 @@ def problem_of(refusal: Refused, request_id: str) -> tuple[int, dict[str, Any]]:
     }
     if refusal.errors:
         body["errors"] = refusal.errors
-    return status, body | refusal.facts
+    return status, refusal.facts | body
 
 
 def problem_response(refusal: Refused, request: HttpRequest) -> JsonResponse:
-    """The same for errors outside DRF's views: unknown routes under /api/, and our own failures."""
+    """The same for errors outside DRF's views: unknown routes under /api/, what middleware refuses."""
     status, body = problem_of(refusal, _id_of(request))
-    return JsonResponse(body, status=status, content_type=MEDIA_TYPE)
+    return JsonResponse(body, status=status, content_type=MEDIA_TYPE, headers=_headers_of(refusal))
 
 
 def our_fault(request: HttpRequest) -> JsonResponse:
@@ -99,6 +109,16 @@ def our_fault(request: HttpRequest) -> JsonResponse:
         "request_id": _id_of(request),
     }
     return JsonResponse(body, status=500, content_type=MEDIA_TYPE)
+
+
+def _headers_of(refusal: Refused) -> dict[str, str]:
+    match refusal.code:
+        case RefusalCode.UNAUTHENTICATED:
+            return {"WWW-Authenticate": CHALLENGE}
+        case RefusalCode.UNAVAILABLE:
+            return {"Retry-After": str(RETRY_AFTER_SECONDS)}
+        case _:
+            return {}
 
 
 def _id_of(request: Any) -> str:

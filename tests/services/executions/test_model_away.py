@@ -23,9 +23,10 @@ MINUTE = dt.timedelta(minutes=1)
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def patience(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents wait six hours for their model, and not one second more than the rule says."""
-    monkeypatch.setattr(executions, "patience_seconds", lambda runtime, settings: PATIENCE)
+    agent.runtime_settings["unavailable_patience_seconds"] = PATIENCE
+    agent.save()
     monkeypatch.setattr(executions.random, "random", lambda: 0.0)
 
 
@@ -67,7 +68,8 @@ def test_the_loop_says_that_it_waits(away: Callable[..., Any]) -> None:
 
 
 def test_its_slot_is_free_for_others(make_agent: Callable[..., Any], alice: Any, still_clock: StillClock) -> None:
-    agent = make_agent(max_parallel_tasks=1)
+    patient = {"replies": [{"response": "done"}], "unavailable_patience_seconds": PATIENCE}
+    agent = make_agent("narrow", max_parallel_tasks=1, runtime_settings=patient)
     start(agent, Viewer(user=alice))
     execution = take(agent.pk, WORKER)
     assert execution is not None

@@ -30,8 +30,8 @@ def play(scenario: Scenario, agent: Any, viewer: Viewer, clock: StillClock) -> L
             answer = runtime(agent.runtime).answer(call_of(execution), agent.runtime_settings)
             if scenario.stops("during_run", execution.run_number):
                 services.request_stop(viewer, loop)
-            clock.pass_seconds(answer.seconds)
-            execution = settle(execution, answer.outcome, WORKER)
+            clock.pass_seconds((answer.duration_ms or 0) / 1000)
+            execution = settle(execution, answer, WORKER)
         loop.refresh_from_db()
         if loop.ended:
             return loop

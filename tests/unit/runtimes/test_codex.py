@@ -1,0 +1,321 @@
+"""How `codex exec` is called, and how its recorded and its damaged output is read."""
+
+import datetime as dt
+import json
+import tomllib
+
+import pytest
+
+from agents.runtimes.base import AgentCall, Ending, ErrorKind, TokenUsage
+from agents.runtimes.registry import runtime
+from trinity.kernel.errors import Refused
+
+from .printing import FIXTURES, calls, events, json_lines, one_call, printed, recorded
+
+CODEX = runtime("codex")
+GPT_5 = AgentCall(prompt="x", model="gpt-5")
+DONE = {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 5}}
+
+
+def clean(**settings):
+    return CODEX.clean_settings(settings)
+
+
+def read(what):
+    return CODEX.read(what, clean())
+
+
+def item(kind: str, id: str = "item_1", event: str = "item.completed", **facts) -> dict:
+    return {"type": event, "item": {"id": id, "type": kind, **facts}}
+
+
+def message(words: str) -> dict:
+    return item("agent_message", text=words)
+
+
+def shell(id: str, event: str = "item.completed", **facts) -> dict:
+    return item("command_execution", id, event, **{"command": f"run {id}", **facts})
+
+
+def failed(words: str) -> dict:
+    return {"type": "turn.failed", "error": {"message": words}}
+
+
+class TestTheCall:
+    def test_it_runs_headless_in_a_fresh_session_with_the_prompt_on_stdin(self):
+        spec = CODEX.command(AgentCall(prompt="/Grüße"), clean(program="/opt/codex"))
+
+        assert spec.argv[:3] == ("/opt/codex", "exec", "--json")
+        assert spec.argv[-1] == "-"
+        assert "--ephemeral" in spec.argv
+        assert spec.stdin == "/Grüße".encode()
+        assert spec.final_types == ("turn.completed", "turn.failed")
+
+    def test_its_own_loop_its_reports_and_its_updates_are_off(self):
+        argv = CODEX.command(GPT_5, clean()).argv
+
+        for off in ("features.goals", "analytics.enabled", "feedback.enabled", "check_for_update_on_startup"):
+            assert f"--config={off}=false" in argv
+
+    def test_model_and_sandbox_are_passed_on(self):
+        argv = CODEX.command(AgentCall(prompt="x", model="-gpt"), clean(sandbox="read-only")).argv
+
+        assert "--model=-gpt" in argv
+        assert "--sandbox=read-only" in argv
+        assert "--sandbox=workspace-write" in CODEX.command(GPT_5, clean()).argv
+
+    def test_servers_are_given_as_toml_and_must_connect(self):
+        server = {
+            "command": "demo",
+            "args": ['a "b" \\ é\x7f', ""],
+            "env": {"A.B": "1"},
+            "n": 1.5,
+            "skip": None,
+        }
+
+        argv = CODEX.command(GPT_5, clean(mcp_servers={"my-demo": server})).argv
+        (option,) = [part for part in argv if part.startswith("--config=mcp_servers")]
+        read_back = tomllib.loads(option.removeprefix("--config="))["mcp_servers"]["my-demo"]
+
+        assert read_back == {
+            "required": True,
+            "default_tools_approval_mode": "approve",
+            "command": "demo",
+            "args": ['a "b" \\ é\x7f', ""],
+            "env": {"A.B": "1"},
+            "n": 1.5,
+        }
+
+    def test_allowed_tools_are_refused_and_never_ignored(self):
+        assert CODEX.restricts_tools(clean()) is False
+        with pytest.raises(Refused) as refusal:
+            CODEX.command(AgentCall(prompt="x", allowed_tools=("Read",)), clean())
+        assert "allowed_tools" in refusal.value.errors
+
+    @pytest.mark.parametrize(
+        "settings", [{"sandbox": "none"}, {"program": 5}, {"mcp_servers": {"x": {}}}, {"model": "x"}]
+    )
+    def test_a_wrong_setting_is_refused(self, settings):
+        with pytest.raises(Refused):
+            CODEX.clean_settings(settings)
+
+    def test_its_model_may_be_away_for_six_hours(self):
+        assert clean()["unavailable_patience_seconds"] == 6 * 3600
+
+
+RECORDINGS = [
+    # name, reply, tools by step, input, cached, output tokens
+    ("hello_json", "Hello from the fake model.", [], 1000, 400, 50),
+    (
+        "two_json",
+        "The note says hi. [[DONE]]",
+        [["command_execution"], ["command_execution"]],
+        3000,
+        1200,
+        150,
+    ),
+    ("parallel", "parallel finished", [["command_execution"], ["command_execution"]], 2000, 800, 100),
+    ("file_change", "patched", [["file_change"]], 2000, 800, 100),
+    ("mcp", "mcp finished", [["mcp__demo__add"]], 2000, 800, 100),
+    ("mcp_refused", "mcp finished", [["mcp__demo__add"]], 2000, 800, 100),
+]
+FAILURES = [
+    ("err400", ErrorKind.AGENT_ERROR, False, "It said: fake 400"),
+    ("err401", ErrorKind.AUTH, False, "401 Unauthorized"),
+    ("err429", ErrorKind.RATE_LIMITED, True, "429 Too Many Requests"),
+    ("rate_limited", ErrorKind.RATE_LIMITED, True, "tokens per min"),
+    ("overloaded", ErrorKind.OVERLOADED, True, "at capacity"),
+    ("quota", ErrorKind.BUDGET, False, "billing details"),
+    ("usage_limit", ErrorKind.USAGE_LIMIT, True, "usage limit"),
+]
+
+
+class TestRecordings:
+    @pytest.mark.parametrize(("name", "reply", "tools", "given", "cached", "made"), RECORDINGS)
+    def test_a_success_brings_reply_calls_tokens_and_an_estimate(self, name, reply, tools, given, cached, made):
+        outcome = read(recorded(f"codex/{name}", call=GPT_5))
+
+        assert (outcome.ending, outcome.error, outcome.response) == (Ending.COMPLETED, "", reply)
+        assert calls(outcome) == tools
+        assert outcome.tokens == TokenUsage(input=given, output=made, cache_read=cached, cache_write=0)
+        # list price of gpt-5: 1.25, cached 0.125, output 10 dollars for a million tokens
+        assert outcome.cost_nano == (given - cached) * 1250 + cached * 125 + made * 10_000
+        assert outcome.cost_estimated is True
+
+    @pytest.mark.parametrize(("name", "kind", "away", "words"), FAILURES)
+    def test_a_failure_tells_its_kind(self, name, kind, away, words):
+        outcome = read(recorded(f"codex/{name}", exit_code=1, call=GPT_5))
+
+        assert (outcome.ending, outcome.error_kind) == (Ending.FAILED, kind)
+        assert (outcome.away is not None) is away
+        assert words in outcome.error
+        assert (outcome.cost_nano, outcome.cost_estimated) == (None, False)
+
+    def test_all_recordings_have_an_expectation(self):
+        expected = {row[0] for row in (*RECORDINGS, *FAILURES)} | {"timeout_term", "mcp_failed"}
+
+        assert {path.stem for path in (FIXTURES / "codex").iterdir()} == expected
+
+    def test_a_usage_limit_names_its_time_of_day(self):
+        said_at = dt.datetime(2026, 11, 30, 20, 37, tzinfo=dt.UTC)
+
+        outcome = read(recorded("codex/usage_limit", exit_code=1, ended_at=said_at))
+
+        local = outcome.away.until.astimezone()
+        assert (local.hour, local.minute) == (22, 37)
+
+    def test_a_killed_run_keeps_its_last_call_without_a_result(self):
+        outcome = read(recorded("codex/timeout_term", timed_out=True, exit_code=None, signal=15))
+
+        assert outcome.ending is Ending.TIMED_OUT
+        assert "time.sleep(298)" in one_call(outcome)["args"]["command"]
+        assert "result" not in one_call(outcome)
+        assert outcome.cost_nano is None
+
+    def test_results_and_errors_stand_at_their_calls(self):
+        made = [call for step in read(recorded("codex/parallel")).steps for call in step]
+        by_command = {call["args"]["command"]: call for call in made}
+        fine = by_command["/bin/bash -lc 'echo one'"]
+        broken = by_command["/bin/bash -lc 'echo two >&2; exit 3'"]
+
+        assert (fine["result"], fine.get("error")) == ("one\n", None)
+        assert (broken["result"], broken.get("error")) == ("two\n", True)
+
+    def test_mcp_results_are_texts_and_a_refusal_is_an_error(self):
+        used, refused = one_call(read(recorded("codex/mcp"))), one_call(read(recorded("codex/mcp_refused")))
+
+        assert (used["args"], used["result"]) == ({"a": 2, "b": 40}, "42")
+        assert (refused["error"], "requires approval" in refused["result"]) == (True, True)
+
+    def test_a_required_server_that_does_not_start_is_told_on_stderr(self, tmp_path):
+        stderr = (FIXTURES / "codex" / "mcp_failed.err").read_bytes()
+
+        outcome = read(printed(tmp_path, "", stderr, exit_code=1))
+
+        assert outcome.error_kind is ErrorKind.MCP_UNAVAILABLE
+        assert "gone: No such file" in outcome.error
+
+
+class TestTheRules:
+    def test_the_cost_of_no_known_model_is_unknown(self, tmp_path):
+        for model in ("", "our-local-model"):
+            outcome = read(printed(tmp_path, json_lines(DONE), call=AgentCall(prompt="x", model=model)))
+            assert (outcome.cost_nano, outcome.cost_estimated) == (None, False)
+        assert read(printed(tmp_path, json_lines(DONE))).cost_nano is None
+
+    def test_the_last_end_of_a_turn_counts(self, tmp_path):
+        first = {"type": "turn.completed", "usage": {"input_tokens": 999, "output_tokens": 9}}
+
+        outcome = read(printed(tmp_path, json_lines(first, message("a"), DONE, message("b"))))
+
+        assert (outcome.tokens.input, outcome.response) == (10, "b")
+        assert not read(printed(tmp_path, json_lines(DONE, failed("no")))).succeeded
+
+    @pytest.mark.parametrize("code", [0, 1, None])
+    def test_the_exit_code_is_not_believed_against_the_end_of_the_turn(self, tmp_path, code):
+        assert read(printed(tmp_path, json_lines(DONE), exit_code=code)).succeeded
+        assert not read(printed(tmp_path, json_lines(failed("no")), exit_code=code)).succeeded
+
+    def test_an_error_line_is_no_end(self, tmp_path):
+        reconnecting = {"type": "error", "message": "Reconnecting... 1/5"}
+
+        assert read(printed(tmp_path, json_lines(reconnecting, DONE))).succeeded
+        assert read(printed(tmp_path, json_lines(reconnecting))).error_kind is ErrorKind.NO_ANSWER
+
+    def test_calls_that_are_under_way_together_are_one_step(self, tmp_path):
+        lines = json_lines(
+            shell("a", "item.started"),
+            shell("b", "item.started"),
+            shell("b", aggregated_output="two", exit_code=0),
+            shell("a", aggregated_output="one", exit_code=0),
+            shell("c", "item.started"),
+            shell("c", aggregated_output="three", exit_code=0),
+            DONE,
+        )
+
+        outcome = read(printed(tmp_path, lines))
+
+        assert [[call["result"] for call in step] for step in outcome.steps] == [["one", "two"], ["three"]]
+
+    def test_an_item_that_only_completes_is_a_call_too(self, tmp_path):
+        lines = json_lines(item("web_search", query="weather"), DONE)
+
+        assert one_call(read(printed(tmp_path, lines)))["args"] == {"query": "weather"}
+
+    def test_plans_thoughts_and_warnings_are_no_calls(self, tmp_path):
+        lines = json_lines(
+            item("reasoning", text="hm"), item("todo_list", items=[]), item("error", message="careful"), DONE
+        )
+
+        assert read(printed(tmp_path, lines)).steps == ()
+
+    def test_a_declined_change_is_an_error_without_a_result(self, tmp_path):
+        call = one_call(read(printed(tmp_path, json_lines(item("file_change", status="declined", changes=[]), DONE))))
+
+        assert call["error"] is True
+        assert "result" not in call
+
+    def test_a_sub_agents_start_is_a_call(self, tmp_path):
+        spawned = item("collab_tool_call", tool="spawn_agent", prompt="go", receiver_thread_ids=["t"])
+
+        assert one_call(read(printed(tmp_path, json_lines(spawned, DONE))))["tool"] == "spawn_agent"
+
+    def test_a_model_that_goes_away_after_a_command_is_a_failure(self, tmp_path):
+        limit = failed("exceeded retry limit, last status: 429 Too Many Requests")
+
+        outcome = read(printed(tmp_path, json_lines(shell("a", exit_code=0), limit)))
+
+        assert (outcome.error_kind, outcome.away) == (ErrorKind.RATE_LIMITED, None)
+        assert read(printed(tmp_path, json_lines(limit), truncated_bytes=1)).away is None
+
+    def test_the_runners_mark_becomes_an_event(self, tmp_path):
+        lines = json_lines({"type": "trinity.cut", "truncated_bytes": 77}, DONE)
+
+        outcome = read(printed(tmp_path, lines, truncated_bytes=77))
+
+        assert events(outcome) == [{"event": "output_cut", "bytes": 77}]
+        assert "77 bytes" in outcome.notes[0]
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            {"type": "item.completed"},
+            {"type": "item.completed", "item": []},
+            {"type": "item.completed", "item": {"type": ["odd"], "id": "a"}},
+            {"type": "item.completed", "item": {"type": "command_execution", "id": 5}},
+            {
+                "type": "item.completed",
+                "item": {"type": "mcp_tool_call", "id": "a", "result": 5, "error": "x"},
+            },
+            {"type": "item.completed", "item": {"type": "agent_message", "text": None}},
+            {"type": "turn.failed", "error": "no object"},
+            {"type": "error", "message": {"odd": 1}},
+            {"type": ["turn.completed"]},
+        ],
+    )
+    def test_odd_lines_do_no_harm(self, tmp_path, line):
+        assert read(printed(tmp_path, json_lines(line, DONE))).succeeded
+
+    @pytest.mark.parametrize(
+        "usage", [None, [], {"input_tokens": -1, "output_tokens": "5", "cached_input_tokens": True}]
+    )
+    def test_tokens_that_are_none_are_unknown(self, tmp_path, usage):
+        done = {"type": "turn.completed", "usage": usage}
+
+        outcome = read(printed(tmp_path, json_lines(done), call=GPT_5))
+
+        assert (outcome.succeeded, outcome.tokens, outcome.cost_nano) == (True, TokenUsage(), None)
+
+    def test_more_cached_tokens_than_tokens_have_no_price(self, tmp_path):
+        done = {
+            "type": "turn.completed",
+            "usage": {"input_tokens": 1, "cached_input_tokens": 9, "output_tokens": 1},
+        }
+
+        assert read(printed(tmp_path, json_lines(done), call=GPT_5)).cost_nano is None
+
+    def test_what_it_is_doing_is_its_last_command(self):
+        tail = json.dumps(shell("a", "item.started", command="make  test")) + "\n" + json.dumps(message("Well."))
+
+        assert CODEX.activity(f'cut"}}\n{tail}'.encode(), clean()) == "command_execution: make test"
+        assert CODEX.activity(b"\xff{", clean()) is None

@@ -1,0 +1,8 @@
+"""ASGI: what Daphne serves."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "trinity.settings")
+application = get_asgi_application()
