@@ -59,6 +59,8 @@ def found(value: object) -> str:
     kinds = {dict: "an object", list: "a list", type(None): "null"}
     if type(value) in kinds:
         return kinds[type(value)]
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "a number of more than 40 digits"  # Python prints none of more than 4,300
     return clip(json.dumps(value) if isinstance(value, str | bool | int | float) else type(value).__name__, 40)
 
 
