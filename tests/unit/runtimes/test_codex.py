@@ -259,6 +259,20 @@ class TestTheRules:
         assert call["error"] is True
         assert "result" not in call
 
+    @pytest.mark.parametrize(
+        ("facts", "failed"),
+        [
+            ({"status": "completed", "exit_code": 0}, False),
+            ({"status": "completed", "exit_code": 3}, True),
+            ({"status": "failed", "exit_code": None}, True),
+            ({}, False),
+        ],
+    )
+    def test_an_exit_code_or_a_status_makes_an_error(self, tmp_path, facts, failed):
+        call = one_call(read(printed(tmp_path, json_lines(shell("a", aggregated_output="x", **facts), DONE))))
+
+        assert call.get("error", False) is failed
+
     def test_a_sub_agents_start_is_a_call(self, tmp_path):
         spawned = item("collab_tool_call", tool="spawn_agent", prompt="go", receiver_thread_ids=["t"])
 

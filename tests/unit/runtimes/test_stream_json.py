@@ -136,6 +136,7 @@ def test_results_are_paired_by_id_in_any_order(tmp_path):
         assistant(use("Bash", "a"), use("Bash", "b"), use("Bash", "c"), use("Bash", "d")),
         result("b", "second"),
         result("a", "first", is_error=True),
+        result("a", "again"),
         result("nobody", "lost"),
         FINAL,
     )
@@ -196,6 +197,25 @@ def test_a_cost_that_is_no_amount_is_unknown_and_never_zero(tmp_path, cost):
 
     assert outcome.succeeded
     assert outcome.cost_nano is None
+
+
+@pytest.mark.parametrize(
+    ("models", "invented"),
+    [
+        ({"claude-x": {"costBasis": "list"}}, False),
+        ({"claude-x": {"costBasis": "unknown"}}, True),
+        ({"our-model": {"costBasis": "managed"}}, False),
+        ({"claude-x": {"costBasis": "list"}, "our-model": {"costBasis": "unknown"}}, True),
+        ({"us.anthropic.Claude-x-v1": {}}, False),
+        ({"our-model": {}}, True),
+        ({"our-model": "odd"}, False),
+        ({}, False),
+    ],
+)
+def test_the_cost_of_a_model_that_the_client_has_no_price_for_is_marked(tmp_path, models, invented):
+    outcome = read_stream(printed(tmp_path, json_lines(FINAL | {"modelUsage": models})))
+
+    assert (outcome.cost_nano, outcome.cost_estimated) == (500_000_000, invented)
 
 
 def test_a_missing_cost_is_unknown_and_a_zero_is_zero(tmp_path):
@@ -353,10 +373,12 @@ def test_an_agent_that_only_asked_again_until_its_time_was_over_was_away(tmp_pat
 
     waiting = read_stream(printed(tmp_path, json_lines(init(), retry, retry), timed_out=True))
     working = read_stream(printed(tmp_path, json_lines(retry, assistant(use("Bash", "a"))), timed_out=True))
+    talking = read_stream(printed(tmp_path, json_lines(retry, assistant(text("I begin."))), timed_out=True))
     resting = read_stream(printed(tmp_path, json_lines(assistant(use("Bash", "a")), retry), timed_out=True))
 
     assert (waiting.ending, waiting.away.kind) == (Ending.TIMED_OUT, ErrorKind.OVERLOADED)
     assert working.away is None
+    assert talking.away is None
     assert resting.away is None
 
 
@@ -486,10 +508,11 @@ def test_an_array_of_events_is_an_answer_in_json(tmp_path):
     assert (outcome.model, calls(outcome)) == ("claude-x", [["Bash"]])
 
 
-def test_many_broken_documents_are_given_up_quickly(tmp_path):
-    outcome = read_as("json", printed(tmp_path, '{"a": [\n' * 20_000))
+@pytest.mark.parametrize(("broken", "found"), [(199, True), (200, False)])
+def test_the_search_for_a_laid_out_object_has_an_end(tmp_path, broken, found):
+    stdout = '{"a": [\n' * broken + json.dumps(FINAL, indent=2)
 
-    assert outcome.error_kind is ErrorKind.NO_ANSWER
+    assert read_as("json", printed(tmp_path, stdout)).succeeded is found
 
 
 class TestActivity:
