@@ -17,6 +17,7 @@ from .printing import (
 FORCED = [
     ({"start_error": "No such file: agent"}, ErrorKind.NOT_STARTED, "No such file: agent"),
     ({"terminated": True}, ErrorKind.ABANDONED, "on request"),
+    ({"terminated": True, "start_error": "ended before it started"}, ErrorKind.ABANDONED, "on request"),
     ({"timed_out": True, "timeout_seconds": 60}, ErrorKind.TIMEOUT, "60 seconds"),
 ]
 
