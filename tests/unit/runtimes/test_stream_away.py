@@ -97,6 +97,17 @@ def test_an_error_that_the_model_overcame_does_not_colour_the_end(tmp_path):
     assert read_stream(printed(tmp_path, lines)).error_kind is ErrorKind.AGENT_ERROR
 
 
+def test_a_sub_agents_error_is_not_the_runs(tmp_path):
+    synthetic = assistant(
+        text("API Error: 429"), id="s", parent="t", error="rate_limit", api_error_status=429
+    )
+    synthetic["message"]["model"] = "<synthetic>"
+
+    outcome = read_stream(printed(tmp_path, json_lines(synthetic, failure("It is broken."))))
+
+    assert (outcome.error_kind, outcome.away) == (ErrorKind.AGENT_ERROR, None)
+
+
 def test_a_limits_reset_time_comes_from_the_event_before_the_words(tmp_path):
     event = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1796080000}}
     allowed = {"type": "rate_limit_event", "rate_limit_info": {"status": "allowed", "resetsAt": 1796000000}}
