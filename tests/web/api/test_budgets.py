@@ -29,10 +29,10 @@ BUDGETS = {
     "/api/agents/scribe/loops?status=queued": 5,
     "/api/loops": 4,
     "/api/loops?agent=scribe": 5,
-    "/api/loops/{loop}": 5,  # loop, runs, run in flight, place in line; who started it needs no access
+    "/api/loops/{loop}": 6,  # loop, runs, verdicts, run in flight, place in line; who started it needs no access
     "/api/executions": 3,
     "/api/executions?agent=scribe&trigger=loop&status=queued": 4,
-    "/api/executions/{execution}": 4,  # execution, access, place in line
+    "/api/executions/{execution}": 5,  # execution, access, place in line, verdicts
     "/api/executions/{ended}/trajectory": 4,
     "/api/keys": 2,
 }
