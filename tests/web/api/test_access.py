@@ -26,10 +26,6 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 # Carol is a client, Mallory a stranger, Bob shared with, Alice the owner; editor may call scribe, hermit may not; the
 # token is that of scribe's run in flight.
 CALLERS = ("nobody", "carol", "mallory", "bob", "alice", "admin", "scribe", "editor", "hermit", "token")
-GRADING = {
-    "graders": [{"type": "loop-outcome", "config": {"max_acceptable_retries": 3}}],
-    "trajectory": {"steps": [], "end_reason": "completed"},
-}
 NEW_LOOP = {"message": "Go", "max_runs": 1}
 
 READ = "401 404 404 200 200 200 200 200 404 200"
@@ -71,8 +67,9 @@ TABLE: dict[tuple[str, str], tuple[str, Any]] = {
     ("GET", "executions/{execution_id}"): (READ, None),
     ("GET", "executions/{execution_id}/trajectory"): (READ, None),
     ("POST", "executions/{execution_id}/abandon"): (OWN.format(200), None),
+    ("GET", "graders"): (ALL, None),
     ("GET", "graders/"): (ALL, None),
-    ("POST", "graders/grade"): (ALL, GRADING),
+    ("POST", "graders/grade"): (ALL, {"graders": [], "trajectory": {"format": "trinity-trajectory/1", "steps": []}}),
     ("GET", "keys"): (MEMBERS, None),
     ("POST", "keys"): ("401 404 201 201 201 201 403 403 403 403", {"name": "new"}),
     ("DELETE", "keys/{prefix}"): ("401 404 404 404 204 404 403 403 403 403", None),

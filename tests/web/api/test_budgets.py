@@ -29,12 +29,11 @@ BUDGETS = {
     "/api/agents/scribe/loops?status=queued": 5,
     "/api/loops": 4,
     "/api/loops?agent=scribe": 5,
-    "/api/loops/{loop}": 6,  # loop, runs, their verdicts, run in flight, place in line; who started it needs no access
+    "/api/loops/{loop}": 6,  # loop, runs, verdicts, run in flight, place in line; who started it needs no access
     "/api/executions": 3,
     "/api/executions?agent=scribe&trigger=loop&status=queued": 4,
-    "/api/executions/{execution}": 5,  # execution, access, verdicts, place in line
+    "/api/executions/{execution}": 5,  # execution, access, place in line, verdicts
     "/api/executions/{ended}/trajectory": 4,
-    "/api/graders/": 1,
     "/api/keys": 2,
 }
 
