@@ -5,7 +5,7 @@ from django.db import transaction
 from accounts.models import User
 from accounts.services import audit
 from accounts.viewers import Viewer
-from accounts.vocabulary import AuditAction
+from accounts.vocabulary import AuditAction, UserKind
 from agents.models import Agent, AgentPermission, AgentShare
 from agents.queries import visible_agents
 from agents.services import refuse_unless_owner, target_of
@@ -34,15 +34,14 @@ def share(viewer: Viewer, agent: Agent, username: str) -> tuple[AgentShare, bool
 def unshare(viewer: Viewer, agent: Agent, username: str) -> None:
     """End a share, and with it what that user's own agents were permitted by it. Refused when there is none."""
     refuse_unless_owner(viewer, agent)
+    username = fields.clip(username)
     with transaction.atomic():
         gone, _ = AgentShare.objects.filter(agent=agent, user__username=username).delete()
         if not gone:
             raise Refused(f"{agent.name} is not shared with them.", code=RefusalCode.NOT_FOUND)
-        for permission in AgentPermission.objects.filter(target=agent, caller__owner__username=username).select_related(
-            "caller"
-        ):
-            if not permission.caller.owner.is_admin:
-                _end(viewer, permission)
+        theirs = AgentPermission.objects.filter(target=agent, caller__owner__username=username)
+        for permission in theirs.exclude(caller__owner__kind=UserKind.ADMIN).select_related("caller", "target"):
+            _end(viewer, permission)
         audit(AuditAction.SHARE_REMOVED, target_of(agent), by=viewer, facts={"user": username})
 
 
@@ -64,7 +63,8 @@ def permit(viewer: Viewer, caller: Agent, name: str) -> tuple[AgentPermission, b
 def forbid(viewer: Viewer, caller: Agent, name: str) -> None:
     """End a permission; from then on the caller can neither read nor stop what it started there."""
     refuse_unless_owner(viewer, caller)
-    found = AgentPermission.objects.filter(caller=caller, target__name=name).select_related("caller", "target").first()
+    held = AgentPermission.objects.filter(caller=caller).select_related("caller", "target")
+    found = held.filter(target__name=fields.clip(name)).first()
     if found is None:
         raise Refused(f"{caller.name} holds no permission for that agent.", code=RefusalCode.NOT_FOUND)
     with transaction.atomic():

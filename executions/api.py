@@ -1,6 +1,6 @@
 """REST doors of executions; thin: they read, call one service or query, and present."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +13,7 @@ from executions.presenting import called_body, execution_detail, execution_row_b
 from executions.queries import ExecutionFilter, execution_for, listed_executions
 from executions.requests import abandon, call_agent_in, read_call
 from executions.step import agent_step
-from executions.vocabulary import ExecutionStatus, Trigger
+from executions.vocabulary import ExecutionStatus, Trigger, VerdictFilter
 from executions.waiting import wait_of, waits_of
 from trinity.kernel import clock
 from trinity.kernel.errors import Refused
@@ -31,6 +31,7 @@ class Executions(Door):
         "trigger": query.word(Trigger, "Only those that this made."),
         "status": query.word(ExecutionStatus, "Only those in this status."),
         "loop_id": query.name("Only those of this loop.", 32),
+        "verdict": query.word(VerdictFilter, "Only those of which a grader says this."),
         "limit": query.limit(),
     }
 
@@ -50,6 +51,7 @@ class AgentExecutions(AgentDoor):
         operation_id="call_agent",
         request=schemas.Call,
         responses={202: schemas.Called},
+        examples=[OpenApiExample("One call", value={"prompt": "Say hello.", "timeout_seconds": 60}, request_only=True)],
         parameters=[IDEMPOTENCY_KEY, LOCATION],
     )
     def post(self, request: Request, name: str) -> Response:

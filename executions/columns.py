@@ -34,6 +34,7 @@ def outcome_columns(outcome: Outcome) -> dict[str, Any]:
         "used_model": clean(outcome.model, 200),
         "permission_denials": [clean(tool, 200) for tool in outcome.permission_denials[:MAX_DENIALS]],
         "tool_calls": min(count_calls(outcome.steps), MAX_COUNT),
+        "to_grade": bool(outcome.steps),
         "commits": _count(outcome.commits, MAX_COUNT),
         "lines_added": _count(outcome.lines_added, MAX_COUNT),
         "lines_removed": _count(outcome.lines_removed, MAX_COUNT),

@@ -54,6 +54,7 @@ class Execution(models.Model):
     used_model = models.CharField(max_length=200, blank=True, default="")
     permission_denials = models.JSONField(default=list, blank=True)
     tool_calls = models.PositiveIntegerField(default=0)
+    to_grade = models.BooleanField(default=False)  # its trajectory is stored, and no grader has seen it yet
     activity = models.CharField(max_length=400, blank=True, default="")
     commits = models.PositiveIntegerField(null=True, blank=True)
     lines_added = models.PositiveIntegerField(null=True, blank=True)
@@ -83,6 +84,7 @@ class Execution(models.Model):
             models.Index(fields=["lease_until"], name="execution_lease", condition=IN_FLIGHT),
             models.Index(fields=["claim_token"], name="execution_claim", condition=IN_FLIGHT),
             models.Index(fields=["-queued_at", "-id"], name="execution_newest"),
+            models.Index(fields=["id"], name="execution_to_grade", condition=Q(to_grade=True)),
             models.Index(fields=["agent", "-queued_at", "-id"], name="execution_newest_of_agent"),
             models.Index(fields=["loop_id", "run_number"], name="execution_of_loop", condition=~Q(loop_id="")),
             models.Index(fields=["room_id", "-queued_at"], name="execution_of_room", condition=~Q(room_id="")),

@@ -3,9 +3,10 @@
 from typing import Any
 
 from accounts.presenting import actor_body
-from executions.models import Execution
+from executions.models import Execution, Verdict
 from executions.vocabulary import CATEGORY_OF, Trigger
 from executions.waiting import Wait
+from graders.vocabulary import VerdictStatus
 from trinity.kernel.clock import wire_time
 from trinity.kernel.money import to_dollars
 
@@ -73,6 +74,26 @@ def execution_detail(execution: Execution, wait: Wait | None) -> dict[str, Any]:
     return execution_body(execution, wait) | {
         "prompt": execution.prompt,
         "response": execution.response if execution.ended else None,
+        "verdicts": [verdict_body(verdict) for verdict in execution.verdicts.all()],
+    }
+
+
+def verdict_row(verdict: Verdict) -> dict[str, Any]:
+    """A verdict in a few words, for tables."""
+    return {"type": verdict.type, "passed": verdict.passed, "summary": verdict.summary}
+
+
+def verdict_body(verdict: Verdict) -> dict[str, Any]:
+    """What a grader said; `passed` is null when it could not judge."""
+    return {
+        "type": verdict.type,
+        "name": verdict.name or None,
+        "status": str(VerdictStatus.ERROR if verdict.error else VerdictStatus.OK),
+        "passed": verdict.passed,
+        "score": verdict.score,
+        "summary": verdict.summary,
+        "evidence": verdict.evidence,
+        "details": verdict.details,
     }
 
 

@@ -3,20 +3,25 @@
 import datetime as dt
 from dataclasses import dataclass
 
-from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Left
 
 from accounts.viewers import Viewer
 from agents.models import Agent
 from agents.queries import agent_for, may_use, usable_agents
 from agents.vocabulary import AgentStatus
-from executions.models import Execution
-from executions.vocabulary import ExecutionStatus, Trigger
+from executions.models import Execution, Verdict
+from executions.vocabulary import ExecutionStatus, Trigger, VerdictFilter
 from trinity.kernel import fields
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
 
 PREVIEW_CHARACTERS = 500
+_SAYS = {
+    VerdictFilter.PASSED: Q(passed=True),
+    VerdictFilter.FAILED: Q(passed=False),
+    VerdictFilter.ERROR: Q(error=True),
+}
 
 
 def visible_executions(viewer: Viewer) -> QuerySet[Execution]:
@@ -44,6 +49,7 @@ class ExecutionFilter:
     trigger: Trigger | None = None
     status: ExecutionStatus | None = None
     loop_id: str | None = None
+    verdict: VerdictFilter | None = None
 
 
 def listed_executions(viewer: Viewer, wanted: ExecutionFilter) -> QuerySet[Execution]:
@@ -57,6 +63,8 @@ def listed_executions(viewer: Viewer, wanted: ExecutionFilter) -> QuerySet[Execu
     for name in ("trigger", "status", "loop_id"):
         if (value := getattr(wanted, name)) is not None:
             found = found.filter(**{name: value})
+    if wanted.verdict is not None:
+        found = found.filter(Exists(Verdict.objects.filter(_SAYS[wanted.verdict], execution=OuterRef("pk"))))
     return (
         found.select_related("agent", "started_by", "source_agent")
         .defer("prompt", "response")

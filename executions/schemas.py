@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from accounts.schemas import Actor
 from agents.models import EXECUTION_TIMEOUT_SECONDS
+from executions.grading_schemas import KeptVerdict
 from executions.requests import ALLOWED_TOOLS, MODEL_CHARACTERS, PROMPT_CHARACTERS, TOOL_NAME_CHARACTERS
 from executions.vocabulary import AbandonAnswer, Category, ExecutionStatus, Trigger, WaitReason
 from trinity.rest.shapes import Shape, dollars, moment, optional_integer, optional_names, optional_text, text, word
@@ -93,6 +94,7 @@ class ExecutionDetail(ExecutionShape):
 
     prompt = serializers.CharField(allow_blank=True)
     response = serializers.CharField(allow_blank=True, allow_null=True)
+    verdicts = KeptVerdict(many=True)
 
 
 class TrajectoryShape(Shape):

@@ -76,6 +76,14 @@ CATEGORY_OF: dict[Trigger, Category] = {
 }
 
 
+class VerdictFilter(StrEnum):
+    """What at least one grader says of an execution, for lists."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+
+
 class WaitReason(StrEnum):
     """Why a queued execution has not begun."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from accounts.presenting import actor_body
 from accounts.viewers import Viewer
-from executions.presenting import wait_body
+from executions.presenting import verdict_row, wait_body
 from loops.models import Loop, Run
 from loops.standing import Standing
 from loops.words import loop_words
@@ -67,6 +67,7 @@ def run_body(run: Run) -> dict[str, Any]:
         "cost_usd": to_dollars(execution.cost_nano),
         "duration_ms": execution.duration_ms,
         "error": execution.error or None,
+        "verdicts": [verdict_row(verdict) for verdict in execution.verdicts.all()],
         "started_at": wire_time(execution.started_at),
         "completed_at": wire_time(execution.ended_at),
     }

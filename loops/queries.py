@@ -75,6 +75,7 @@ def runs_of(loop: Loop) -> list[Run]:
         Run.objects.filter(loop=loop)
         .select_related("execution")
         .defer("execution__prompt", "execution__response")
+        .prefetch_related("execution__verdicts")
         .annotate(preview=Left("execution__response", PREVIEW_CHARACTERS))
         .order_by("run_number")
     )

@@ -4,6 +4,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.schemas import Actor
+from executions.grading_schemas import VerdictRow
 from executions.schemas import Waiting
 from executions.vocabulary import ExecutionStatus
 from loops import parameters
@@ -149,6 +150,7 @@ class RunShape(Shape):
     cost_usd = dollars("Null is unknown, never 0.")
     duration_ms = serializers.IntegerField(allow_null=True)
     error = serializers.CharField(allow_null=True)
+    verdicts = VerdictRow(many=True)
     started_at = moment()
     completed_at = moment()
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import FrameType
 
 from agent_programs import bring_agent_programs
+from conclusion import conclude
 from groups import GROUPS, ROOT, TESTS, Database, Group, Result, run_pytest
 from packages import Product, Unavailable, install
-from summary import conclude
 from throwaway import bring_programs, throwaway_servers
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -108,11 +108,11 @@ class Suite:
         return Result(name, database, note=f"not run: {reason}".splitlines()[0], good=not self.chosen.strict)
 
     def _markers(self, database: Database, variables: dict[str, str]) -> list[str]:
-        """Leave out what the run cannot carry: there is a test's mark for each service that it needs."""
-        absent = ["postgres"] if database is not Database.POSTGRESQL else []
+        """Leave out what the run cannot carry, and on the second database what the first one has told already."""
+        left_out = ["once"] if database is Database.POSTGRESQL else ["postgres"]
         if GIVEN_BY[Product.REDIS] not in variables:
-            absent.append("redis")
-        return ["-m", " and ".join(f"not {mark}" for mark in absent)] if absent else []
+            left_out.append("redis")
+        return ["-m", " and ".join(f"not {mark}" for mark in left_out)]
 
     def _variables(self, database: Database) -> dict[str, str]:
         """The environment of a run; PostgreSQL and Redis are started when the first run needs them."""

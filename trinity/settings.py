@@ -230,7 +230,12 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Trinity",
-    "DESCRIPTION": "Runs AI agents in durable, guarded loops.",
+    "DESCRIPTION": (
+        "Runs AI agents in durable, guarded loops: the same task, sent to one agent again and again, with guardrails "
+        "that end it.\n\nSend `Authorization: Bearer <key>`: a user's key acts as that user, an agent's key as that "
+        "agent. Bodies are JSON and read strictly: an unknown field, a number in quotes or a value out of bounds is "
+        "refused. Every error is `application/problem+json` and names the fields at fault. Lists are bare arrays."
+    ),
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -254,6 +259,7 @@ SPECTACULAR_SETTINGS = {
         "Tone": "trinity.kernel.vocabulary.Tone",
         "ActorKind": "accounts.vocabulary.ActorKind",
         "RuntimeName": "agents.runtimes.registry.RuntimeName",
+        "VerdictStatus": "graders.vocabulary.VerdictStatus",
     },
 }
 

@@ -86,7 +86,6 @@ def _become(command: Command, stdio: tuple[int, int, int], parent: int, tell: in
 def _forget_the_runners_signals() -> None:
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)  # what is ignored stays ignored through an exec
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 def _limit(limits: dict[str, int]) -> None:

@@ -14,11 +14,7 @@ from executions.runner import command, tree
 GIT_SECONDS = 2.0  # each call
 ANSWER_BYTES = 4096
 SETTINGS = (b"-c", b"core.fsmonitor=false", b"-c", b"core.hooksPath=/dev/null")
-BUILT_IN = (
-    b"--no-ext-diff",
-    b"--no-textconv",
-    b"--submodule=short",
-)  # no program that a repository's settings name
+BUILT_IN = (b"--no-ext-diff", b"--no-textconv", b"--submodule=short")  # no program of the repository's
 ENVIRONMENT = {
     b"GIT_OPTIONAL_LOCKS": b"0",
     b"GIT_NO_LAZY_FETCH": b"1",

@@ -132,7 +132,8 @@ class Vigil:
         self._steps.pop(0)
         self._act_at = now + self._spec.grace_seconds
         if step is signal.SIGINT:
-            os.killpg(self._agent, step)  # as Ctrl-C would: a script around the agent must not keep it from it
+            # To its group, as Ctrl-C does: a script around the agent must not keep it from the agent
+            os.killpg(self._agent, step)
         else:
             tree.signal_descendants(step)
         os.kill(self._agent, signal.SIGCONT)  # stopped, it could not answer

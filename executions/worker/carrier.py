@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections
 
 from agents.runtimes.base import AnswersInWorker, ErrorKind, Outcome
 from agents.runtimes.registry import runtime
+from executions.grading import grade_execution
 from executions.models import Execution
 from executions.services import Claimant, settle, take
 from executions.worker import outcomes, processes
@@ -200,6 +201,8 @@ class Carrier:
         finally:
             self._unreserve()
         self._drop(execution)
+        if execution.to_grade:
+            self.soon(grade_execution, execution.pk)
         if following is not None:
             self._keep(following)
         return following

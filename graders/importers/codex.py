@@ -41,49 +41,49 @@ class _CodexReader:
         self._running: set[str] = set()
         self._step = 0
 
-    def read(self, item: Mapping[str, Any], *, ended: bool) -> Iterator[Step]:
-        kind = base.text(item.get("type"), "item.type")
+    def read(self, record: Mapping[str, Any], *, ended: bool) -> Iterator[Step]:
+        kind = base.text(record.get("type"), "item.type")
         call_of = _CALLS.get(kind)
         if call_of is None:
             return
-        call_id = base.text(item.get("id"), "item.id")
+        call_id = base.text(record.get("id"), "item.id")
         if call_id not in self._running:  # some items only say that they ended
             if not self._running:
                 self._step += 1
             yield from self._open.begin(MAIN_LANE, self._step)
             self._running.add(call_id)
-            self._open.issue(call_of(item)._replace(id=call_id))
+            self._open.issue(call_of(record)._replace(id=call_id))
         if ended:
             self._running.discard(call_id)
-            result, is_error = _outcome(item)
+            result, is_error = _outcome(record)
             self._open.settle(call_id, result, is_error)
 
     def rest(self) -> Iterator[Step]:
         return self._open.close_all()
 
 
-def _command(item: Mapping[str, Any]) -> Call:
-    return Call("command_execution", {"command": item.get("command")})
+def _command(record: Mapping[str, Any]) -> Call:
+    return Call("command_execution", {"command": record.get("command")})
 
 
-def _mcp_call(item: Mapping[str, Any]) -> Call:
-    server, tool = base.text(item.get("server"), "item.server"), base.text(item.get("tool"), "item.tool")
-    return Call(f"mcp__{server}__{tool}", base.decoded(item.get("arguments")))
+def _mcp_call(record: Mapping[str, Any]) -> Call:
+    server, tool = base.text(record.get("server"), "item.server"), base.text(record.get("tool"), "item.tool")
+    return Call(f"mcp__{server}__{tool}", base.decoded(record.get("arguments")))
 
 
-def _other_agent(item: Mapping[str, Any]) -> Call:
+def _other_agent(record: Mapping[str, Any]) -> Call:
     return Call(
-        base.text(item.get("tool"), "item.tool"),
-        {"prompt": item.get("prompt"), "receiver_thread_ids": item.get("receiver_thread_ids")},
+        base.text(record.get("tool"), "item.tool"),
+        {"prompt": record.get("prompt"), "receiver_thread_ids": record.get("receiver_thread_ids")},
     )
 
 
-def _file_change(item: Mapping[str, Any]) -> Call:
-    return Call("file_change", {"changes": item.get("changes")})
+def _file_change(record: Mapping[str, Any]) -> Call:
+    return Call("file_change", {"changes": record.get("changes")})
 
 
-def _web_search(item: Mapping[str, Any]) -> Call:
-    return Call("web_search", {key: item[key] for key in ("query", "action") if key in item})
+def _web_search(record: Mapping[str, Any]) -> Call:
+    return Call("web_search", {key: record[key] for key in ("query", "action") if key in record})
 
 
 _CALLS: dict[str, Callable[[Mapping[str, Any]], Call]] = {
@@ -95,17 +95,17 @@ _CALLS: dict[str, Callable[[Mapping[str, Any]], Call]] = {
 }
 
 
-def _outcome(item: Mapping[str, Any]) -> tuple[object, bool]:
+def _outcome(record: Mapping[str, Any]) -> tuple[object, bool]:
     """The recorded result, and whether it is an error; a patch and a search only say that they ended."""
-    exit_code, error = item.get("exit_code"), item.get("error")
-    is_error = item.get("status") in ("failed", "declined") or exit_code not in (None, 0) or error is not None
-    match item.get("type"):
-        case "command_execution" if "aggregated_output" in item:
-            return {"output": item["aggregated_output"], "exit_code": exit_code}, is_error
-        case "mcp_tool_call" if item.get("result") is not None or error is not None:
-            return (item.get("result") if error is None else error), is_error
-        case "collab_tool_call" if "agents_states" in item:
-            return item["agents_states"], is_error
+    exit_code, error = record.get("exit_code"), record.get("error")
+    is_error = record.get("status") in ("failed", "declined") or exit_code not in (None, 0) or error is not None
+    match record.get("type"):
+        case "command_execution" if "aggregated_output" in record:
+            return {"output": record["aggregated_output"], "exit_code": exit_code}, is_error
+        case "mcp_tool_call" if record.get("result") is not None or error is not None:
+            return (record.get("result") if error is None else error), is_error
+        case "collab_tool_call" if "agents_states" in record:
+            return record["agents_states"], is_error
     return MISSING, is_error
 
 

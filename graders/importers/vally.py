@@ -44,8 +44,8 @@ class VallyImporter(base.Importer):
         for row in rows:
             event = base.mapping(row, "an event")
             kind = base.text(event.get("type"), "type")
-            data = base.mapping(event.get("data") or {}, "data")
-            yield from reader.read(kind, data)
+            facts = base.mapping(event.get("data") or {}, "data")
+            yield from reader.read(kind, facts)
         yield from reader.rest()
 
 
@@ -55,8 +55,8 @@ class _VallyReader:
         self._turn_of_lane: dict[str, int] = {}
         self._begun = 0
 
-    def read(self, kind: str, data: Mapping[str, Any]) -> Iterator[Step]:
-        lane = base.lane_of(data.get("agentId", data.get("parentToolCallId")), "agentId")
+    def read(self, kind: str, facts: Mapping[str, Any]) -> Iterator[Step]:
+        lane = base.lane_of(facts.get("agentId", facts.get("parentToolCallId")), "agentId")
         match kind:
             case "turn_start":
                 self._begun += 1
@@ -66,23 +66,23 @@ class _VallyReader:
                 self._turn_of_lane.pop(lane, None)
                 self._open.finish(lane)
             case "tool_call":
-                yield from self._issue(data, lane)
+                yield from self._issue(facts, lane)
             case "tool_result":
-                call_id = base.call_id(data.get("toolCallId"), "data.toolCallId")
-                result = data.get("result", data.get("error", MISSING))
-                self._open.settle(call_id, result, data.get("success") is False)
+                call_id = base.call_id(facts.get("toolCallId"), "data.toolCallId")
+                result = facts.get("result", facts.get("error", MISSING))
+                self._open.settle(call_id, result, facts.get("success") is False)
 
     def rest(self) -> Iterator[Step]:
         return self._open.close_all()
 
-    def _issue(self, data: Mapping[str, Any], lane: str) -> Iterator[Step]:
+    def _issue(self, facts: Mapping[str, Any], lane: str) -> Iterator[Step]:
         if lane not in self._turn_of_lane and not self._open.waits(lane):
             self._begun += 1
             yield from self._open.begin(lane, self._begun)
         # Some executors write `name` where Vally's own write `toolName`.
-        tool = base.text(data.get("toolName", data.get("name")), "data.toolName")
-        call_id = base.call_id(data.get("toolCallId"), "data.toolCallId")
-        self._open.issue(Call(tool, base.decoded(data.get("arguments")), MISSING, False, call_id, lane))
+        tool = base.text(facts.get("toolName", facts.get("name")), "data.toolName")
+        call_id = base.call_id(facts.get("toolCallId"), "data.toolCallId")
+        self._open.issue(Call(tool, base.decoded(facts.get("arguments")), MISSING, False, call_id, lane))
 
 
 IMPORTER = VallyImporter()

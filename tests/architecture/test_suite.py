@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from agent_programs import cache_folder
 from checks import Check, Verdict, command, run_all
+from conclusion import conclude
 from groups import GROUPS, TESTS, Database, Result, run_pytest
 from packages import Unavailable
 from suite import bring_chromium, main
-from summary import conclude
 from written import files_over_their_size, requirements_at_fault
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,23 +97,52 @@ def test_the_agents_programs_are_kept_where_the_user_says(monkeypatch: pytest.Mo
     assert cache_folder().is_dir()
 
 
-def test_a_database_that_was_given_is_used_and_none_is_started(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+Ran = list[tuple[str, str, str, dict[str, str]]]
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
+    """Servers are given, nothing is run: what would be run, as (group, database, marks, variables)."""
     monkeypatch.setenv("TEST_DATABASE_URL", "postgresql://given")
     monkeypatch.setenv("TEST_REDIS_URL", "redis://given")
     monkeypatch.setattr("suite.throwaway_servers", None)  # a call would raise
-    seen: list[dict[str, str]] = []
+    told: Ran = []
 
-    def note(*_: object, **__: object) -> Result:
-        seen.append(dict(_[3]))  # type: ignore[call-overload]
-        return Result("named tests", Database.POSTGRESQL, passed=1)
+    def note(
+        name: str, database: str, arguments: list[str], variables: dict[str, str], *, may_be_empty: bool
+    ) -> Result:
+        marks = arguments[arguments.index("-m") + 1] if "-m" in arguments else ""
+        told.append((name, database, marks, variables))
+        return Result(name, database, passed=1, good=not may_be_empty)
 
     monkeypatch.setattr("suite.run_pytest", note)
+    return told
 
+
+GIVEN = {"TEST_DATABASE_URL": "postgresql://given", "TEST_REDIS_URL": "redis://given"}
+
+
+def test_named_tests_run_on_the_database_that_was_given(ran: Ran) -> None:
     assert main(["tests/architecture/test_suite.py"]) == 0
-    assert seen == [{"TEST_DATABASE_URL": "postgresql://given", "TEST_REDIS_URL": "redis://given"}]
-    assert "PostgreSQL" in capsys.readouterr().out
+    assert ran == [("named tests", "PostgreSQL", "", GIVEN)]
+
+
+def test_every_group_runs_without_a_server_first_and_then_on_postgresql_what_tells_more_there(ran: Ran) -> None:
+    assert main(["--no-check", "--no-install"]) == 0
+
+    databases = [database for _, database, _, _ in ran]
+    assert databases == sorted(databases, key=lambda database: database == "PostgreSQL")
+    assert ("services", "SQLite", "not postgres and not redis", {}) in ran
+    assert ("services", "PostgreSQL", "not once", GIVEN) in ran
+    assert ("architecture", "SQLite", "not postgres and not redis", {}) in ran
+
+
+def test_fast_leaves_out_postgresql_and_what_runs_real_processes(ran: Ran) -> None:
+    assert main(["--no-check", "--fast"]) == 0
+
+    assert {database for _, database, _, _ in ran} <= {"none", "SQLite"}
+    assert {"unit", "architecture", "services"} <= {name for name, _, _, _ in ran}
+    assert not {"journeys", "browser", "agents"} & {name for name, _, _, _ in ran}
 
 
 def test_a_failed_check_shows_what_it_said_and_the_others_still_run(capsys: pytest.CaptureFixture[str]) -> None:

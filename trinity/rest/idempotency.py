@@ -49,7 +49,7 @@ class IdempotencyKey:
             return None
         if found.body_hash != self.body_hash:
             raise Refused("This Idempotency-Key came before with another body.", code=RefusalCode.KEY_REUSED)
-        return Answer(found.status, found.body, found.headers, repeated=True)
+        return Answer(found.status, json.loads(found.body), found.headers, repeated=True)
 
     def remember(self, answer: Answer) -> None:
         """Store the answer, in the transaction of what it answers."""
@@ -60,7 +60,7 @@ class IdempotencyKey:
             body_hash=self.body_hash,
             status=answer.status,
             headers=dict(answer.headers),
-            body=answer.body,
+            body=json.dumps(answer.body),  # as text: PostgreSQL's JSON would give its members in another order
             at=clock.now(),
         )
 

@@ -59,9 +59,7 @@ def home(tmp_path: Path) -> Path:
 def carry_out(tmp_path: Path, workspace: Path, home: Path) -> Callable[..., Outcome]:
     """Carries out one call as the runner does, but in the foreground."""
 
-    def carry_out(
-        runtime: Runtime, settings: dict, call: AgentCall, *, seconds: float = 60, **env: str
-    ) -> Outcome:
+    def carry_out(runtime: Runtime, settings: dict, call: AgentCall, *, seconds: float = 60, **env: str) -> Outcome:
         settings = runtime.clean_settings(settings)
         spec = runtime.command(call, settings)
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}

@@ -14,11 +14,7 @@ def answer(method: str, params: dict) -> dict:
             "serverInfo": {"name": "adder", "version": "1"},
         }
     if method == "tools/list":
-        return {
-            "tools": [
-                {"name": name, "description": name, "inputSchema": INTEGERS} for name in ("add", "boom")
-            ]
-        }
+        return {"tools": [{"name": name, "description": name, "inputSchema": INTEGERS} for name in ("add", "boom")]}
     if method == "tools/call":
         arguments = params["arguments"]
         return {"content": [{"type": "text", "text": str(arguments["a"] + arguments["b"])}]}

@@ -186,9 +186,7 @@ class OpenAIHandler(_Handler):
         self.begin_stream()
         self.event("response.created", response={**response, "status": "in_progress"})
         for index, part in enumerate(output):
-            self.event(
-                "response.output_item.added", output_index=index, item={**part, "status": "in_progress"}
-            )
+            self.event("response.output_item.added", output_index=index, item={**part, "status": "in_progress"})
             self.event("response.output_item.done", output_index=index, item=part)
         done = {**response, "status": "completed", "output": output, "usage": usage}
         self.event("response.completed", response=done)

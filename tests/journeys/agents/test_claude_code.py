@@ -192,9 +192,7 @@ def test_an_mcp_server_that_does_not_answer_fails_the_run(run, server):
 
 @pytest.mark.parametrize("allowed", [("mcp__adder",), ("mcp__adder__add",), ("Read", "mcp__adder__add")])
 def test_an_allowed_mcp_tool_is_used(run, allowed):
-    outcome = run(
-        "SCENARIO:add", allowed=allowed, mcp_servers={"adder": ADDER}, approved_tools=["mcp__adder"]
-    )
+    outcome = run("SCENARIO:add", allowed=allowed, mcp_servers={"adder": ADDER}, approved_tools=["mcp__adder"])
 
     assert outcome.steps[0][0]["result"] == "42"
     assert outcome.notes == ()
@@ -270,9 +268,7 @@ def test_a_timeout_still_brings_the_cost(run):
 
 
 def test_an_agent_without_a_login_says_so(carry_out, program):
-    outcome = carry_out(
-        CLAUDE_CODE, {"program": program, "permission_mode": "default"}, AgentCall(prompt="Hello")
-    )
+    outcome = carry_out(CLAUDE_CODE, {"program": program, "permission_mode": "default"}, AgentCall(prompt="Hello"))
 
     assert outcome.error_kind is ErrorKind.AUTH
     assert "Log in" in outcome.error

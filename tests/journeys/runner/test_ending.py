@@ -110,6 +110,14 @@ def test_what_an_agent_leaves_in_the_background_does_not_hold_up_its_end(runner,
     assert not [pid for pid in pids_in(runner.workspace / "pids", 2) if is_running(pid)]
 
 
+def test_what_holds_no_output_is_not_waited_for_long(runner):
+    runner.start_shell("setsid sleep 60 >/dev/null 2>&1 &")
+
+    outcome = runner.outcome()
+    assert outcome.leftovers_killed == 1
+    assert outcome.duration_seconds < 0.9
+
+
 def test_what_ends_by_itself_after_the_agent_is_waited_for_and_heard(runner):
     runner.start_shell("(sleep 0.3; echo last words) & echo first words")
 

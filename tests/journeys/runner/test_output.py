@@ -67,6 +67,13 @@ def test_what_is_printed_can_be_read_at_once_also_beyond_the_head(runner, eventu
     eventually(lambda: state.last_printed(runner.folder, 100).endswith(b"y\ny\nnewest\n"))
 
 
+def test_the_outcome_is_written_when_not_one_byte_is_left(new_runner, small_disk):
+    runner = new_runner(small_disk / "exec_1.1")
+    runner.start_shell(f"cat /dev/zero > {small_disk}/ballast; exit 3")
+
+    assert runner.outcome().exit_code == 3
+
+
 def test_a_full_disk_costs_output_but_not_the_outcome_and_not_the_last_line(new_runner, small_disk):
     runner = new_runner(small_disk / "exec_1.1")
     runner.start_python(

@@ -8,7 +8,7 @@ from typing import Any
 
 from graders.grading import grade
 from graders.importers.opening import open_trajectory
-from graders.trajectory import Step, Trajectory
+from graders.trajectory import Call, Step, Trajectory
 
 DATA = Path(__file__).parents[2] / "data"
 FIXTURES = DATA / "fixtures"
@@ -63,3 +63,13 @@ def jsonl(rows: Iterable[Any]) -> str:
 
 def tools_of(steps: Iterable[Step]) -> list[list[str]]:
     return [[call.tool for call in step.calls] for step in steps]
+
+
+def recorded(name: str) -> tuple[list[Step], Trajectory]:
+    """The steps of a recorded file, and the trajectory that was walked for them."""
+    trajectory = opened((FIXTURES / name).read_bytes())
+    return list(trajectory.steps), trajectory
+
+
+def calls_of(steps: Iterable[Step]) -> list[Call]:
+    return [call for step in steps for call in step.calls]

@@ -119,7 +119,7 @@ def test_a_limit_that_is_no_whole_number_is_refused_at_its_path(limit: str) -> N
         ("graders: [\n", "line 2:"),
         ("a: 1\n---\nb: 2\n", "line 2:"),
         ("a: {b: c: d}", "line 1:"),
-        ("[" * 1500, "nested too deeply"),
+        ("[" * 600, "nested too deeply"),
         ("a: " + "[" * 150 + "]" * 150, "nested too deeply"),
         ("a: \x01", "unacceptable character"),
         (b"\xff\xfea", "is no UTF-8 text"),

@@ -42,7 +42,7 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_a_recorded_file_with_one_odd_value_is_read_or_refused(name: str, data: st.DataObject) -> None:
     rows = [json.loads(line) for line in (FIXTURES / f"{name}.out").read_text().splitlines()]
@@ -57,7 +57,7 @@ def test_a_recorded_file_with_one_odd_value_is_read_or_refused(name: str, data: 
     assert damaged is None or str(damaged).startswith("line ")
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.recursive(odd, lambda parts: st.lists(parts, max_size=3), max_leaves=6),
     st.sampled_from(["steps", "messages", "events", "end_reason", "simulation", "format", "metadata", "stimulus"]),
@@ -69,7 +69,7 @@ def test_a_document_with_odd_members_is_graded_or_refused(value: Any, key: str) 
         assert refused is None or list(refused.errors) == ["trajectory"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.recursive(odd, lambda parts: st.lists(parts, max_size=3), max_leaves=6))
 def test_an_odd_config_is_taken_or_refused_by_path(value: Any) -> None:
     for graders in (value, [value], [{"type": "loop-outcome", "config": value}], [loop_outcome(1, tools=value)]):
@@ -78,15 +78,15 @@ def test_an_odd_config_is_taken_or_refused_by_path(value: Any) -> None:
         assert refused is None or all(path.startswith("graders") for path in refused.errors)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     damaged = refusal(lambda: steps_in(content))
 
-    assert damaged is None or str(damaged).startswith(("line 1", "the list is empty"))
+    assert damaged is None or str(damaged).startswith(("line ", "the list is empty"))
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from(FILES))
 def test_a_recorded_file_that_is_cut_anywhere_is_read_or_refused(data: st.DataObject, name: str) -> None:
     content = (FIXTURES / f"{name}.out").read_bytes()

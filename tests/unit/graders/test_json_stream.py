@@ -137,7 +137,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(json_values, max_size=5), st.integers(1, 40), st.sampled_from(["\n", " ", "\r\n\t"]))
 def test_whatever_json_writes_is_read_in_whatever_blocks(values: list, block: int, between: str) -> None:
     before, json_stream.BLOCK_BYTES = json_stream.BLOCK_BYTES, block

@@ -14,7 +14,7 @@ calls = st.fixed_dictionaries(
     optional={"result": st.sampled_from(["r", "s"]), "error": st.booleans()},
 )
 steps = st.lists(calls, max_size=3)
-few = settings(max_examples=60)
+few = settings(max_examples=40)
 trajectories = st.lists(steps, max_size=16)
 configs = st.fixed_dictionaries(
     {

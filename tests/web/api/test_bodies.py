@@ -1,4 +1,4 @@
-"""What is no JSON object, too large, too deep, ambiguous or of another type is refused by every call that takes a body."""
+"""What is no JSON object, too large, too deep, ambiguous or of another type is refused wherever a body is taken."""
 
 import io
 import json
@@ -24,6 +24,7 @@ WITH_BODY = [
     ("POST", "/api/agents/scribe/permissions"),
     ("POST", "/api/agents/scribe/keys"),
     ("POST", "/api/keys"),
+    ("POST", "/api/graders/grade"),
 ]
 MAX_BYTES = 2 * 1024 * 1024
 DEEP = b"[" * 51 + b"]" * 51
@@ -167,9 +168,7 @@ def test_a_form_of_a_logged_in_person_is_refused_as_such(agent: Any, alice: Any)
 
 
 @pytest.mark.parametrize("path", ["loops/{loop_id}/stop", "agents/scribe/start", "agents/scribe/stop"])
-def test_a_call_without_fields_takes_an_empty_object_and_nothing_else(
-    agent: Any, as_alice: Caller, path: str
-) -> None:
+def test_a_call_without_fields_takes_an_empty_object_and_nothing_else(agent: Any, as_alice: Caller, path: str) -> None:
     loop_id = as_alice.post("/api/agents/scribe/loops", {"message": "Go", "max_runs": 1}).json()["loop_id"]
     path = "/api/" + path.format(loop_id=loop_id)
 

@@ -23,6 +23,7 @@ RUN_FIELDS = {
     "cost_usd",
     "duration_ms",
     "error",
+    "verdicts",
     "started_at",
     "completed_at",
 }
@@ -291,9 +292,7 @@ def test_a_list_is_narrowed_by_status_and_by_agent(
 
 
 @pytest.mark.parametrize(("limit", "found"), [(1, 1), (50, 50), (200, 60), (None, 50)])
-def test_a_limit_bounds_a_list(
-    agent: Any, as_alice: Caller, viewer: Viewer, limit: int | None, found: int
-) -> None:
+def test_a_limit_bounds_a_list(agent: Any, as_alice: Caller, viewer: Viewer, limit: int | None, found: int) -> None:
     for _ in range(60):
         start(agent, viewer)
 

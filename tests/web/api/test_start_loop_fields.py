@@ -225,7 +225,7 @@ def test_an_unknown_field_is_refused_by_name_with_the_nearest_known_one(
 
 
 def test_an_unknown_field_with_a_lone_surrogate_in_its_name_is_refused(patient_agent: Any, as_alice: Caller) -> None:
-    response = as_alice.post(PATH, body_with() [:-1] + rb', "a\ud800": 1}')
+    response = as_alice.post(PATH, body_with()[:-1] + rb', "a\ud800": 1}')
 
     assert response.status_code == 400
     assert errors_of(response) == {"a?": ["Unknown field."]}
