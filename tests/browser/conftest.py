@@ -1,6 +1,7 @@
 """A real Chromium before a real server: one server and one login for all tests, a fresh profile for each page."""
 
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,7 +134,8 @@ def make_agent(server: EmbeddedServer, request: pytest.FixtureRequest) -> Agents
     made: list[str] = []
 
     def make(replies: list[dict[str, Any]], **more: Any) -> str:
-        name = f"{request.node.originalname.replace('_', '-')[5:50].strip('-')}-{len(made)}-{abs(hash(request.node.name)) % 9999}"
+        words = request.node.originalname.removeprefix("test_").replace("_", "-")[:40].strip("-")
+        name = f"{words}-{secrets.token_hex(3)}"
         status, answer = server.post(
             "/api/agents", {"name": name, "runtime": "scripted", "runtime_settings": {"replies": replies}, **more}
         )

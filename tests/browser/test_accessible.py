@@ -9,7 +9,16 @@ from tests.browser.conftest import PATIENCE, Agents, Open
 from tests.journeys.server import EmbeddedServer
 
 expect.set_options(timeout=PATIENCE)
-REPLY = "**Done** with [a link](https://example.org).\n\n```sh\nls -la /a/rather/long/path/that/does/not/fit/on/a/phone\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+REPLY = """**Done** with [a link](https://example.org).
+
+```sh
+ls -la /a/rather/long/path/that/does/not/fit/on/a/phone
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+"""
 
 
 @pytest.fixture
@@ -25,7 +34,11 @@ def places(make_agent: Agents, server: EmbeddedServer) -> dict[str, str]:
     )
     loop = server.ended_loop(
         server.start_loop(
-            agent, message="A long task title that goes on: " + "word " * 20, max_runs=9, max_cost_usd=1, on_failure="continue"
+            agent,
+            message="A long task title that goes on: " + "word " * 20,
+            max_runs=9,
+            max_cost_usd=1,
+            on_failure="continue",
         )
     )
     execution = loop["runs"][0]["execution_id"]
@@ -47,7 +60,9 @@ def places(make_agent: Agents, server: EmbeddedServer) -> dict[str, str]:
 
 def faults(page: Page, axe: str) -> list[str]:
     page.evaluate(axe)
-    found: Any = page.evaluate("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']})")
+    found: Any = page.evaluate(
+        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+    )
     return [
         f"{one['impact']}: {one['id']}: {one['nodes'][0]['html'][:160]}"
         for one in found["violations"]
@@ -56,15 +71,17 @@ def faults(page: Page, axe: str) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_any_page(open_page: Open, places: dict[str, str], axe: str, scheme: str, witness: Any) -> None:
+def test_axe_finds_nothing_on_any_page(
+    open_page: Open, server: EmbeddedServer, places: dict[str, str], axe: str, scheme: str, witness: Any
+) -> None:
     found = {}
     page = open_page("/", color_scheme=scheme)
     for name, path in places.items():
-        page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + path)
+        page.goto(server.address + path)
         if wrong := faults(page, axe):
             found[name] = wrong
     page.context.clear_cookies()
-    page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + "/login/")
+    page.goto(f"{server.address}/login/")
     if wrong := faults(page, axe):
         found["login"] = wrong
     witness.forget("404")
@@ -72,11 +89,13 @@ def test_axe_finds_nothing_on_any_page(open_page: Open, places: dict[str, str], 
     assert found == {}
 
 
-def test_no_page_scrolls_sideways_on_a_phone(open_page: Open, places: dict[str, str], witness: Any) -> None:
+def test_no_page_scrolls_sideways_on_a_phone(
+    open_page: Open, server: EmbeddedServer, places: dict[str, str], witness: Any
+) -> None:
     page = open_page("/", viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     wide, small = {}, {}
     for name, path in places.items():
-        page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/")[2] + path)
+        page.goto(server.address + path)
         page.wait_for_timeout(150)
         if name == "loops":
             page.locator("details.fold summary").first.click()
@@ -87,7 +106,8 @@ def test_no_page_scrolls_sideways_on_a_phone(open_page: Open, places: dict[str, 
             )
         targets = page.evaluate(
             "[...document.querySelectorAll('button, summary, input:not([type=hidden]), select, textarea')]"
-            ".filter(one => one.checkVisibility()).map(one => [one.getBoundingClientRect().height, one.outerHTML.slice(0, 90)])"
+            ".filter(one => one.checkVisibility())"
+            ".map(one => [one.getBoundingClientRect().height, one.outerHTML.slice(0, 90)])"
             ".filter(([height]) => height < 24 && height > 0)"
             ".filter(([, html]) => !html.includes('radio') && !html.includes('checkbox'))"
         )

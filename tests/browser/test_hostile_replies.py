@@ -15,7 +15,9 @@ def test_a_corpus_of_hostile_replies_makes_no_request_and_runs_nothing(
     replies = [{"response": text} for text in HOSTILE_REPLIES.values()]
     agent = make_agent(replies)
     loop = server.ended_loop(
-        server.start_loop(agent, message="<img src=x onerror=1> {{run}}", max_runs=len(replies), no_progress_threshold=0)
+        server.start_loop(
+            agent, message="<img src=x onerror=1> {{run}}", max_runs=len(replies), no_progress_threshold=0
+        )
     )
     runs = "&".join(f"run={run['execution_id']}" for run in loop["runs"])
     page = open_page(f"/loops/{loop['loop_id']}/?all={loop['loop_id']}&{runs}")
@@ -23,7 +25,10 @@ def test_a_corpus_of_hostile_replies_makes_no_request_and_runs_nothing(
     expect(page.locator("tr.detail")).to_have_count(len(replies))
     page.wait_for_timeout(500)
     assert "caught" not in page.title()
-    assert page.locator("main img, main iframe, main object, main embed, main script, main style, main svg image").count() == 0
+    assert (
+        page.locator("main img, main iframe, main object, main embed, main script, main style, main svg image").count()
+        == 0
+    )
     assert page.locator("main [onerror], main [onload], main [onclick], main [style], .reply [hx-get]").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert page.locator("body > h1, main > h1:not(.visually-hidden)").count() == 0
@@ -32,9 +37,7 @@ def test_a_corpus_of_hostile_replies_makes_no_request_and_runs_nothing(
         assert answer.headers["content-type"].startswith("text/plain")
 
 
-def test_a_hostile_tool_call_and_activity_are_text(
-    open_page: Open, make_agent: Agents, server: EmbeddedServer
-) -> None:
+def test_a_hostile_tool_call_and_activity_are_text(open_page: Open, make_agent: Agents, server: EmbeddedServer) -> None:
     nasty = "<img src=http://trap.invalid/t.png onerror=document.title='caught'>"
     agent = make_agent([{"response": "x", "tools": [{"tool": nasty, "args": {nasty: nasty}, "result": nasty}]}])
     loop = server.ended_loop(server.start_loop(agent, message="x", max_runs=1))

@@ -61,7 +61,13 @@ def comparable(page: Page) -> list[str]:
 
 
 def test_a_loop_is_started_from_the_form_and_watched_to_its_end(open_page: Open, make_agent: Agents) -> None:
-    agent = make_agent([{"error": "no network", "seconds": 1}, {"error": "no network", "seconds": 1}, {"response": "done", "seconds": 1}])
+    agent = make_agent(
+        [
+            {"error": "no network", "seconds": 1},
+            {"error": "no network", "seconds": 1},
+            {"response": "done", "seconds": 1},
+        ]
+    )
     page = open_page(f"/agents/{agent}/loops/")
     mark(page)
 
@@ -156,7 +162,9 @@ def test_stop_says_at_once_after_which_run(open_page: Open, make_agent: Agents) 
 def test_what_the_reader_has_open_typed_focused_and_selected_survives_updates(
     open_page: Open, make_agent: Agents, server: EmbeddedServer
 ) -> None:
-    agent = make_agent([{"response": f"A reply to select, number {number}.", "seconds": 0.6} for number in range(1, 13)])
+    agent = make_agent(
+        [{"response": f"A reply to select, number {number}.", "seconds": 0.6} for number in range(1, 13)]
+    )
     loop = server.start_loop(agent, message="Twelve", max_runs=12)
     page = open_page(f"/agents/{agent}/loops/?open={loop}")
     expect(page.locator("tr[id^=run-] .badge", has_text="completed").first).to_be_visible()
@@ -266,5 +274,3 @@ def test_durations_tick_by_the_servers_clock(open_page: Open, make_agent: Agents
     page.wait_for_function("before => document.querySelector('.why [data-since]').textContent !== before", arg=first)
 
     assert int(shown.inner_text().split()[0]) > int(first.split()[0])
-
-

@@ -37,7 +37,11 @@ def test_a_page_recovers_when_the_server_is_started_again_under_it(
 ) -> None:
     status, _ = mortal.post(
         "/api/agents",
-        {"name": "patient", "runtime": "scripted", "runtime_settings": {"replies": [{"response": "x", "seconds": 0.5}]}},
+        {
+            "name": "patient",
+            "runtime": "scripted",
+            "runtime_settings": {"replies": [{"response": "x", "seconds": 0.5}]},
+        },
     )
     assert status == 201
     context = chromium.new_context(storage_state=log_in(chromium, mortal))
@@ -114,7 +118,9 @@ def test_an_error_of_ours_stands_on_top_with_its_request_id(
     open_page: Open, make_agent: Agents, witness: Witness
 ) -> None:
     page = open_page(f"/agents/{make_agent([{'response': 'x'}])}/loops/")
-    page.route("**/foresight/", lambda route: route.fulfill(status=500, headers={"X-Request-ID": "req_seen"}, body="broken"))
+    page.route(
+        "**/foresight/", lambda route: route.fulfill(status=500, headers={"X-Request-ID": "req_seen"}, body="broken")
+    )
     page.click("#run-loop-door > summary")
 
     page.fill("#id_max_runs", "7")
