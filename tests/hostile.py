@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Replies that try to run, fetch, overflow or deceive, for pages and browsers; told apart by name."""
 
 TRAP = "http://trap.invalid"
