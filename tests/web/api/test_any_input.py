@@ -65,8 +65,6 @@ def strays(case: Any) -> bool:
     parts = case.meta.components
     query = case.query if isinstance(case.query, dict) else {}
     sent = [ParameterLocation.BODY] + [ParameterLocation.QUERY] * bool(urlencode(query, doseq=True))
-        urlencode(case.query if isinstance(case.query, dict) else {}, doseq=True)
-    )
     return any(parts[one].mode.is_negative for one in sent if one in parts)
 
 
