@@ -104,6 +104,11 @@ def key_for_secret(secret: str) -> ApiKey | None:
     return key
 
 
+def looked_now(user: User) -> None:
+    """The user has seen what the dashboard told; what ends from now on is new to them."""
+    User.objects.filter(pk=user.pk).update(last_looked_at=clock.now())
+
+
 def audit(
     action: AuditAction,
     target: str,

@@ -31,7 +31,7 @@ def wait_until(away: AwayFacts) -> dt.datetime | None:
     if away.now >= ends:
         return None
     if away.named_until is not None and away.named_until > away.now:
-        again = away.named_until + dt.timedelta(seconds=30 * away.jitter)
+        again = min(away.named_until, ends) + dt.timedelta(seconds=30 * away.jitter)  # it may be the year 9999
     else:
         pause = min(FIRST_WAIT * 2 ** min(away.tries - 1, 10), LONGEST_WAIT)
         again = away.now + pause * (1 + 0.2 * away.jitter)

@@ -153,7 +153,7 @@ def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
 
 def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.datetime | None:
     agent = step.agent
-    patience = agent.runtime_settings["unavailable_patience_seconds"]
+    patience = agent.runtime_settings.get("unavailable_patience_seconds", 0)
     return wait_until(
         AwayFacts(
             now=step.now,

@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from trinity.kernel import clock
 
 DATA = Path(__file__).parent / "data"
+# `--hypothesis-profile NAME` chooses another one; a test may scale what is here, and names no number of its own.
+hypothesis.settings.register_profile("dev", deadline=None, max_examples=50, stateful_step_count=40)
+hypothesis.settings.register_profile(
+    "ci", deadline=None, max_examples=100, stateful_step_count=50, derandomize=True, print_blob=True
+)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=2_000, stateful_step_count=100)
+hypothesis.settings.load_profile("dev")
 NOON = dt.datetime(2026, 11, 30, 12, 0, 0, tzinfo=dt.UTC)
 
 

@@ -124,6 +124,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.gzip.GZipMiddleware",  # pads its answers, so that their length tells nothing of a secret
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "trinity.middleware.RequestId",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -41,9 +41,11 @@ def read(given: Mapping[str, Any], known: Mapping[str, Read], *, required: Seque
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name that looks like `name`, or nothing."""
-    close = difflib.get_close_matches(str(name)[:200], list(known), n=1, cutoff=0.5)
-    return f" Did you mean {str(close[0])!r}?" if close else ""
+    """A hint at the known name that begins like `name` or else looks like it, or nothing."""
+    said, names = str(name)[:200], [str(one) for one in known]
+    begins = [one for one in names if said and (one.startswith(said) or said.startswith(one))]
+    close = begins if len(begins) == 1 else difflib.get_close_matches(said, names, n=1, cutoff=0.5)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def clip(name: object, limit: int = 100) -> str:
@@ -57,6 +59,8 @@ def found(value: object) -> str:
     kinds = {dict: "an object", list: "a list", type(None): "null"}
     if type(value) in kinds:
         return kinds[type(value)]
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "a number of more than 40 digits"  # Python prints none of more than 4,300
     return clip(json.dumps(value) if isinstance(value, str | bool | int | float) else type(value).__name__, 40)
 
 

@@ -18,7 +18,8 @@ def to_nano(dollars: object) -> int | None:
     if isinstance(dollars, float) and not math.isfinite(dollars):
         return None
     try:
-        amount = Decimal(str(dollars))
+        # Through its text a float is what it says; an integer may be longer than Python is willing to print.
+        amount = Decimal(dollars) if isinstance(dollars, int) else Decimal(str(dollars))
     except InvalidOperation:
         return None
     if not amount.is_finite():

@@ -40,7 +40,5 @@ class Command(BaseCommand):
         host = f"[{settings.HOST}]" if ":" in settings.HOST else settings.HOST
         self.stdout.write(f"Trinity is at http://{host}:{settings.PORT}/  (Ctrl-C ends it; runs go on)")
         if first is not None:
-            self.stdout.write(f"  log in as   admin / {first.password}")
-            self.stdout.write(f"  API key     {first.api_key}")
-            self.stdout.write(f"  (both are kept in {home}/admin-password and {home}/admin-api-key)")
+            self.stdout.write(first.in_words(home))
         self.stdout.flush()
