@@ -95,7 +95,7 @@ def test_while_workers_go_on_there_are_never_more_in_flight_than_slots(
     assert raised(at_once(*[lambda number=number: carry_out(number) for number in range(4)])) == []
 
     assert len(seen) == 30, "each run was carried out once"
-    assert max(seen) == 2
+    assert max(seen) <= 2
     assert {again(loop).stop_reason for loop in loops} == {StopReason.MAX_RUNS_REACHED}
     assert [sentence for loop in loops for sentence in check_loop(loop)] == []
     assert check_agents() + check_executions() == []
