@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Replies that try to run, fetch, overflow or deceive, for pages and browsers; told apart by name."""
 
 TRAP = "http://trap.invalid"
