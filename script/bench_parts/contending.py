@@ -13,6 +13,7 @@ from bench_parts.peers import peers_python
 from bench_parts.programs import Failed, Program, environment
 from bench_parts.protocol import Measured, Shape
 from bench_parts.stacks import Installation
+from bench_parts.usage import processor_seconds
 
 
 @dataclass
@@ -20,49 +21,67 @@ class Contender:
     """One who carries out shapes, and what came of them, round by round."""
 
     name: str
-    program: Program
+    programs: list[Program]  # the first one is asked; the others work for it
     measured: dict[Shape, list[Measured]] = field(default_factory=dict)
+    processor: dict[Shape, list[float]] = field(default_factory=dict)  # seconds
 
     def carry_out(self, shape: Shape) -> Measured:
         """Ask, and wait for the answer. Raises Failed."""
-        self.program.tell(json.dumps(asdict(shape)))
-        return Measured(**json.loads(self.program.says()))
+        self.programs[0].tell(json.dumps(asdict(shape)))
+        return Measured(**json.loads(self.programs[0].says()))
+
+    def take_part(self, shape: Shape) -> float:
+        """One round; the steps per second of it. Raises Failed."""
+        before = processor_seconds(self.programs)
+        found = self.carry_out(shape)
+        after = processor_seconds(self.programs)
+        self.measured.setdefault(shape, []).append(found)
+        if before is not None and after is not None:
+            self.processor.setdefault(shape, []).append(after - before)
+        return shape.steps / found.seconds
 
     def steps_per_second(self, shape: Shape) -> list[float]:
         """One number a round."""
         return [shape.steps / one.seconds for one in self.measured.get(shape, [])]
 
+    def processor_ms(self, shape: Shape) -> list[float]:
+        """Processor time of its own processes per step, without PostgreSQL's and Redis's; one number a round."""
+        return [seconds * 1000 / shape.steps for seconds in self.processor.get(shape, [])]
 
-def _trinity(workers: int) -> Callable[[Bench, ExitStack], Program]:
-    def start(bench: Bench, until_the_end: ExitStack) -> Program:
+
+Start = Callable[[Bench, ExitStack], list[Program]]
+
+
+def _trinity(workers: int) -> Start:
+    def start(bench: Bench, until_the_end: ExitStack) -> list[Program]:
         installation = Installation(bench, until_the_end)
-        installation.start_workers(workers)
-        return installation.talk_to("trinity_loops")
+        started = installation.start_workers(workers)
+        return [installation.talk_to("trinity_loops"), *started]
 
     return start
 
 
-def _embedded(bench: Bench, until_the_end: ExitStack) -> Program:
+def _embedded(bench: Bench, until_the_end: ExitStack) -> list[Program]:
     installation = Installation(bench, until_the_end, embedded=True)
-    installation.start_embedded()
-    return installation.talk_to("trinity_loops", "rest")
+    server = installation.start_embedded()
+    return [installation.talk_to("trinity_loops", "rest"), server]
 
 
-def _peer(module: str, *words: str, own_python: bool = True) -> Callable[[Bench, ExitStack], Program]:
-    def start(bench: Bench, until_the_end: ExitStack) -> Program:
+def _peer(module: str, *words: str, own_python: bool = True) -> Start:
+    def start(bench: Bench, until_the_end: ExitStack) -> list[Program]:
         python = peers_python() if own_python else sys.executable
         addresses = {"BENCH_DATABASE_URL": bench.new_database(module), "BENCH_REDIS_URL": bench.new_redis()}
         command = [python, "-m", f"bench_parts.contenders.{module}", *words]
         log = bench.new_folder(module) / "log"
         program = until_the_end.enter_context(Program(command, environment(**addresses), log, talks=True))
         program.says()
-        return program
+        return [program]
 
     return start
 
 
 # In the order of a round.
-CONTENDERS: dict[str, Callable[[Bench, ExitStack], Program]] = {
+CONTENDERS: dict[str, Start] = {
     "trinity": _trinity(1),
     "dbos": _peer("dbos_transact"),
     "langgraph": _peer("langgraph_saver"),
@@ -103,13 +122,11 @@ def contend(bench: Bench, contenders: Sequence[Contender], shapes: Sequence[Shap
         for shape in shapes:
             for one in list(remaining):
                 try:
-                    found = one.carry_out(shape)
+                    rate = one.take_part(shape)
                 except (Failed, OSError) as reason:
                     bench.leave_out(NAMES[one.name], reason)
                     remaining.remove(one)
                     continue
-                one.measured.setdefault(shape, []).append(found)
-                rate = shape.steps / found.seconds
                 bench.say(f"round {number + 1} of {bench.rounds}, {shape}: {NAMES[one.name]:<26} {rate:8.0f} steps/s")
 
 

@@ -30,10 +30,13 @@ def measure(bench: Bench, until_the_end: ExitStack) -> Iterator[Figure]:
     contend(bench, contenders, [ONE, MANY])
     by_name = {one.name: one for one in contenders if one.measured}
     for shape in (ONE, MANY):
-        yield from _rates(by_name, shape)
-        yield from _ratios(by_name, shape)
+        ratios = list(_ratios(by_name, shape))
+        told = {figure.what for figure in ratios}
+        yield from (figure for figure in _rates(by_name, shape) if figure.what not in told)
+        yield from ratios
     for shape in (ONE, MANY):
         yield from _gaps(by_name, shape)
+        yield from _processor(by_name, shape)
 
 
 def _rates(by_name: dict[str, Contender], shape: Shape) -> Iterator[Figure]:
@@ -66,3 +69,10 @@ def _gaps(by_name: dict[str, Contender], shape: Shape) -> Iterator[Figure]:
         middle = [each.gap_ms_p50 for each in found]
         yield of_rounds("steps", f"{shape}: gap p50, {NAMES[name]}", middle, "ms", bar=bar)
         yield of_rounds("steps", f"{shape}: gap p99, {NAMES[name]}", [each.gap_ms_p99 for each in found], "ms")
+
+
+def _processor(by_name: dict[str, Contender], shape: Shape) -> Iterator[Figure]:
+    """What a step costs whoever carries it out; the one number that a busy machine hardly moves."""
+    for name, one in by_name.items():
+        if shape in one.processor:
+            yield of_rounds("steps", f"{shape}: processor per step, {NAMES[name]}", one.processor_ms(shape), "ms")
