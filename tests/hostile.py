@@ -4,14 +4,14 @@ TRAP = "http://trap.invalid"
 
 HOSTILE_REPLIES: dict[str, str] = {
     "script": "<script>document.title='caught'</script><script src='http://trap.invalid/x.js'></script>",
-    "image": "![x](http://trap.invalid/pixel.png) <img src=http://trap.invalid/a.png onerror=\"document.title='caught'\">",
+    "image": "![x](http://trap.invalid/pixel.png) <img src=http://trap.invalid/a onerror=\"document.title='caught'\">",
     "image by reference": "![x][p]\n\n[p]: http://trap.invalid/pixel.png",
     "svg": "<svg onload=\"document.title='caught'\"><image href='http://trap.invalid/s.png'/></svg>",
-    "script link": "[x](javascript:document.title='caught') [y](JaVaScRiPt:alert(1)) [z](data:text/html,<script>1</script>)",
+    "script link": "[x](javascript:document.title='caught') [y](JaVaScRiPt:alert(1)) [z](data:text/html,1)",
     "entity link": "[x](&#106;avascript:alert(1)) [y](java&#x0A;script:alert(1)) <javascript:alert(1)>",
     "style": "<style>@import 'http://trap.invalid/x.css';</style><p style=\"background:url(http://trap.invalid/b)\">x</p>",
-    "frame": "<iframe src=http://trap.invalid></iframe><object data=http://trap.invalid></object><embed src=http://trap.invalid>",
-    "form": "<form action=http://trap.invalid><input autofocus onfocus=\"document.title='caught'\"><button>Stop</button></form>",
+    "frame": "<iframe src=http://trap.invalid></iframe><object data=//trap.invalid></object><embed src=//trap.invalid>",
+    "form": "<form action=http://trap.invalid><input autofocus onfocus=\"document.title='caught'\"><button>x</form>",
     "htmx": "<div hx-get='/executions/' hx-trigger='load' hx-on:load='1' data-live='any' data-socket='/x'>x</div>",
     "base and refresh": "<base href=http://trap.invalid><meta http-equiv=refresh content='0;url=http://trap.invalid'>",
     "closing tags": "</p></div></article></main></body></html><h1>outside</h1>",

@@ -19,17 +19,16 @@ _SCHEMES = {"http", "https", "mailto"}
 
 def markdown_html(text: str) -> SafeString:
     """Sanitised HTML of a markdown text. Links carry rel="noopener nofollow"; images become links or text."""
-    rendered = _PARSER.render(text)
-    return mark_safe(  # noqa: S308 — nh3 has cleaned it
-        nh3.clean(
-            rendered,
-            tags=_TAGS,
-            attributes={"a": {"href"}, "ol": {"start"}},
-            url_schemes=_SCHEMES,
-            attribute_filter=_absolute_links_only,
-            link_rel="noopener nofollow",
-        )
+    cleaned = nh3.clean(
+        _PARSER.render(text),
+        tags=_TAGS,
+        attributes={"a": {"href"}, "ol": {"start"}},
+        url_schemes=_SCHEMES,
+        attribute_filter=_absolute_links_only,
+        link_rel="noopener nofollow",
     )
+    # Code scrolls inside, so a keyboard must be able to get there.
+    return mark_safe(cleaned.replace("<pre>", '<pre tabindex="0">'))  # noqa: S308 — nh3 has cleaned it
 
 
 def _absolute_links_only(tag: str, attribute: str, value: str) -> str | None:

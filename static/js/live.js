@@ -22,10 +22,33 @@
       const upTo = turn.version;
       turn.version = 0;
       if (!element.isConnected || Number(element.dataset.version ?? -1) >= upTo) return;
+      if (acting.size) { held.set(element, Math.max(upTo, held.get(element) ?? 0)); return; }
       turn.last = performance.now();
       htmx.trigger(element, "refresh");
     }, wait);
   };
+
+  // What the reader does goes first: a fragment that was asked for before a click must not undo it afterwards.
+  const acting = new Set(), held = new Map();
+  let acts = 0;
+  const isAct = (element) => !element.dataset.live && (element.matches("form") || element.closest("[data-live]"));
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.elt.dataset.live) { const turn = turns.get(detail.elt); if (turn) turn.begun = acts; }
+    else if (isAct(detail.elt)) { acts += 1; acting.add(detail.xhr); }
+  });
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (!acting.delete(detail.xhr)) return;
+    acts += 1;
+    const waiting = [...held];
+    held.clear();
+    waiting.forEach(([element, version]) => refresh(element, version));
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const element = event.detail.requestConfig.elt, turn = turns.get(element);
+    if (!element.dataset.live || !turn || turn.begun === acts) return;
+    event.detail.shouldSwap = false;
+    refresh(element);
+  });
   const outermost = () =>
     [...document.querySelectorAll("[data-live]")].filter((one) => !one.parentElement.closest("[data-live]"));
   const resync = () => { stale = false; outermost().forEach((one) => refresh(one)); };
@@ -86,6 +109,12 @@
       retry = setTimeout(connect, pause / 2 + Math.random() * pause / 2);
     };
   };
+  const beat = () => {  // a socket may die without a word, as in a sleep
+    if (socket?.readyState !== WebSocket.OPEN) return;
+    socket.send("beat");
+    clearTimeout(silence);
+    silence = setTimeout(drop, SILENT);
+  };
   const drop = () => { const old = socket; socket = null; old?.close(); attempts = 0; connect(); };
 
   const begin = () => {
@@ -93,17 +122,12 @@
     connect();
     say();
     setInterval(say, 1000);
-    setInterval(() => {  // a socket that died without a word, as after a sleep
-      if (socket?.readyState !== WebSocket.OPEN) return;
-      socket.send("beat");
-      clearTimeout(silence);
-      silence = setTimeout(drop, SILENT);
-    }, BEAT);
+    setInterval(beat, BEAT);
     setInterval(() => {
       if (!document.hidden && navigator.onLine && document.querySelector("[data-active]")) resync();
     }, POLL);
     addEventListener("online", () => { attempts = 0; connect(); resync(); });
-    addEventListener("offline", say);
+    addEventListener("offline", beat);
     addEventListener("pageshow", (event) => { if (event.persisted) { connect(); resync(); } });
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) return;

@@ -1,6 +1,7 @@
 """How much of each guardrail is used, and where the runs lie in time."""
 
 import datetime as dt
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -99,7 +100,7 @@ def test_the_shortest_run_still_shows_and_none_lies_over_the_next() -> None:
     width = WIDTHS[strip.step]
     assert all(one.width / 100 * width >= LEAST_WIDTH * 0.9 for one in strip.segments)
     edges = [(one.x, one.x + one.width) for one in strip.segments]
-    assert all(left[1] <= right[0] for left, right in zip(edges, edges[1:], strict=False))
+    assert all(left[1] <= right[0] for left, right in pairwise(edges))
     assert edges[-1][1] <= 100.01
 
 

@@ -156,9 +156,7 @@ class TestTheRules:
         assert read(printed(tmp_path, lines)).steps == ()
 
     def test_a_declined_change_is_an_error_without_a_result(self, tmp_path):
-        call = one_call(
-            read(printed(tmp_path, json_lines(item("file_change", status="declined", changes=[]), DONE)))
-        )
+        call = one_call(read(printed(tmp_path, json_lines(item("file_change", status="declined", changes=[]), DONE))))
 
         assert call["error"] is True
         assert "result" not in call
@@ -237,9 +235,7 @@ class TestTheRules:
         assert read(printed(tmp_path, json_lines(done), call=GPT_5)).cost_nano is None
 
     def test_what_it_is_doing_is_its_last_command(self):
-        tail = (
-            json.dumps(shell("a", "item.started", command="make  test")) + "\n" + json.dumps(message("Well."))
-        )
+        tail = json.dumps(shell("a", "item.started", command="make  test")) + "\n" + json.dumps(message("Well."))
 
         assert CODEX.activity(f'cut"}}\n{tail}'.encode(), clean()) == "command_execution: make test"
         assert CODEX.activity(b"\xff{", clean()) is None

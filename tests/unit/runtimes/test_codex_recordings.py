@@ -47,9 +47,7 @@ FAILURES = [
 
 class TestRecordings:
     @pytest.mark.parametrize(("name", "reply", "tools", "given", "cached", "made"), RECORDINGS)
-    def test_a_success_brings_reply_calls_tokens_and_an_estimate(
-        self, name, reply, tools, given, cached, made
-    ):
+    def test_a_success_brings_reply_calls_tokens_and_an_estimate(self, name, reply, tools, given, cached, made):
         outcome = read(recorded(f"codex/{name}", call=GPT_5))
 
         assert (outcome.ending, outcome.error, outcome.response) == (Ending.COMPLETED, "", reply)

@@ -171,9 +171,7 @@ def spoiled(value, chance: random.Random):
     return value
 
 
-@pytest.mark.parametrize(
-    "path", sorted(FIXTURES.glob("*/*.out")), ids=lambda path: f"{path.parent.name}-{path.stem}"
-)
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/*.out")), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_spoiled_recording_is_read_all_the_same(tmp_path, path):
     chance = random.Random(path.stem)
     name, given_settings = READERS[4] if path.parent.name == "codex" else READERS[3]

@@ -77,9 +77,7 @@ def test_a_final_line_of_100_megabytes_is_an_answer_in_little_memory(tmp_path):
     assert megabytes < 40
 
 
-@pytest.mark.parametrize(
-    "chunk", ["x" * 60_000, "[1," * 20_000, '"k":1,' * 10_000, "\\" * 60_000, '"' * 60_001]
-)
+@pytest.mark.parametrize("chunk", ["x" * 60_000, "[1," * 20_000, '"k":1,' * 10_000, "\\" * 60_000, '"' * 60_001])
 def test_a_long_line_that_is_no_json_does_not_hide_the_answer_behind_it(tmp_path, chunk):
     path = tmp_path / "stdout"
     write_lines(path, chain(["{"], repeat(chunk, 30 * MEGABYTE // len(chunk)), ["\n", json.dumps(FINAL)]))
@@ -112,9 +110,7 @@ def test_a_long_line_says_what_the_short_one_says(words):
 
 @settings(max_examples=40)
 @given(
-    st.text(
-        alphabet=st.sampled_from(["\\", '"', "é", "x", "\u2028", "😀", "\ud83d"]), min_size=100, max_size=150
-    ),
+    st.text(alphabet=st.sampled_from(["\\", '"', "é", "x", "\u2028", "😀", "\ud83d"]), min_size=100, max_size=150),
     st.integers(min_value=1, max_value=40),
 )
 def test_where_a_long_string_is_cut_its_escapes_stay_whole(words, piece_bytes):
@@ -164,15 +160,12 @@ def test_calls_beyond_the_most_that_are_kept_are_counted(tmp_path):
 
     assert sum(len(step) for step in model_steps(outcome)) == MOST_CALLS
     assert events(outcome) == [{"event": "left_out", "calls": 7, "results": 0}]
-    assert outcome.notes == (
-        "The trajectory keeps 5,000 of 5,007 tool calls and leaves out 0 of their results.",
-    )
+    assert outcome.notes == ("The trajectory keeps 5,000 of 5,007 tool calls and leaves out 0 of their results.",)
 
 
 def test_a_trajectory_has_a_largest_size_and_says_what_it_left_out(tmp_path):
     lines = chain.from_iterable(
-        (assistant(use("Bash", f"id{n}"), id=f"m{n}"), result(f"id{n}", f"{n}" + "y" * 15_000))
-        for n in range(500)
+        (assistant(use("Bash", f"id{n}"), id=f"m{n}"), result(f"id{n}", f"{n}" + "y" * 15_000)) for n in range(500)
     )
 
     outcome = read_stream(printed(tmp_path, json_lines(*lines, FINAL)))

@@ -52,8 +52,7 @@ def test_what_was_cut_out_may_have_been_a_tool_call(tmp_path):
 
     assert read_stream(printed(tmp_path, lines)).away is None
     assert (
-        read_stream(printed(tmp_path, json_lines(failure("x", api_error_status=429)), truncated_bytes=5)).away
-        is None
+        read_stream(printed(tmp_path, json_lines(failure("x", api_error_status=429)), truncated_bytes=5)).away is None
     )
 
 
@@ -98,9 +97,7 @@ def test_an_error_that_the_model_overcame_does_not_colour_the_end(tmp_path):
 
 
 def test_a_sub_agents_error_is_not_the_runs(tmp_path):
-    synthetic = assistant(
-        text("API Error: 429"), id="s", parent="t", error="rate_limit", api_error_status=429
-    )
+    synthetic = assistant(text("API Error: 429"), id="s", parent="t", error="rate_limit", api_error_status=429)
     synthetic["message"]["model"] = "<synthetic>"
 
     outcome = read_stream(printed(tmp_path, json_lines(synthetic, failure("It is broken."))))

@@ -34,9 +34,7 @@ def test_a_token_count_that_is_none_is_unknown(tmp_path, count):
     assert read_stream(printed(tmp_path, json_lines(final))).tokens == TokenUsage(output=5)
 
 
-@pytest.mark.parametrize(
-    "cost", ["NaN", "Infinity", "-Infinity", "-0.5", '"0.5"', "true", "null", "[]", "1e999"]
-)
+@pytest.mark.parametrize("cost", ["NaN", "Infinity", "-Infinity", "-0.5", '"0.5"', "true", "null", "[]", "1e999"])
 def test_a_cost_that_is_no_amount_is_unknown_and_never_zero(tmp_path, cost):
     line = json.dumps(FINAL).replace('"total_cost_usd": 0.5', f'"total_cost_usd": {cost}')
 

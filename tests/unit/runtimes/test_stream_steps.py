@@ -41,9 +41,7 @@ def test_lines_without_a_message_id_are_steps_of_their_own(tmp_path):
 
 
 def test_one_message_id_in_two_lanes_is_two_steps(tmp_path):
-    lines = json_lines(
-        assistant(use("Task", "t"), id="m1"), assistant(use("Bash", "a"), id="m1", parent="t"), FINAL
-    )
+    lines = json_lines(assistant(use("Task", "t"), id="m1"), assistant(use("Bash", "a"), id="m1", parent="t"), FINAL)
 
     outcome = read_stream(printed(tmp_path, lines))
 
@@ -129,10 +127,7 @@ class TestActivity:
         assert self.of(*lines, result("b", "fine")) == "Bash: make test"
 
     def test_of_parallel_calls_it_is_the_last(self):
-        assert (
-            self.of(assistant(use("Bash", "a", command="one"), use("Bash", "b", command="two")))
-            == "Bash: two"
-        )
+        assert self.of(assistant(use("Bash", "a", command="one"), use("Bash", "b", command="two"))) == "Bash: two"
 
     def test_a_tail_may_begin_and_end_within_a_line(self):
         line = json.dumps(assistant(use("Bash", "b", command="ls")))

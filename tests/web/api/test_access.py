@@ -67,7 +67,6 @@ TABLE: dict[tuple[str, str], tuple[str, Any]] = {
     ("GET", "executions/{execution_id}"): (READ, None),
     ("GET", "executions/{execution_id}/trajectory"): (READ, None),
     ("POST", "executions/{execution_id}/abandon"): (OWN.format(200), None),
-    ("GET", "graders"): (ALL, None),
     ("GET", "graders/"): (ALL, None),
     ("POST", "graders/grade"): (ALL, {"graders": [], "trajectory": {"format": "trinity-trajectory/1", "steps": []}}),
     ("GET", "keys"): (MEMBERS, None),

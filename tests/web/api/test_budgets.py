@@ -1,5 +1,6 @@
 """How many queries each read costs: the same with 1 row and with 50, and none reads a table from end to end."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -121,3 +122,14 @@ def test_no_read_goes_through_a_whole_table(agent: Any, alice: Any, as_alice: Ca
             as_alice.get(path.format(loop=loop.pk, execution=run.pk))
 
     assert found == []
+
+
+def test_lists_read_no_whole_text_of_an_execution(grow: Any, as_alice: Caller) -> None:
+    """A list of 200 would carry 200 MB; the beginnings are cut by the database."""
+    places = grow(1)
+
+    for path in ("/api/executions", "/api/loops", f"/api/loops/{places['loop']}"):
+        with CaptureQueriesContext(connection) as queries:
+            as_alice.get(path)
+        for query in queries.captured_queries:
+            assert not re.search(r'(?<!\()"executions_execution"."(prompt|response)"', query["sql"]), path

@@ -1,7 +1,6 @@
 """Who may see which page: every address is asked by everybody."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.test import Client

@@ -91,7 +91,9 @@ def test_a_revoked_key_ends_and_another_persons_cannot_be_revoked(
     assert viewer_of_bearer(secret) is None
 
 
-@pytest.mark.parametrize("typed", [{"name": "", "days": "30"}, {"name": "x" * 101, "days": "30"}, {"name": "x", "days": "9"}])
+@pytest.mark.parametrize(
+    "typed", [{"name": "", "days": "30"}, {"name": "x" * 101, "days": "30"}, {"name": "x", "days": "9"}]
+)
 def test_a_key_that_was_asked_for_wrongly_is_not_made(as_alice: Client, typed: dict[str, str]) -> None:
     response = as_alice.post("/account/keys/", typed)
 

@@ -1,6 +1,7 @@
 """How many queries a page may make, and that they do not grow with its rows; how heavy the heaviest page is."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +27,9 @@ def queries(client: Client, path: str, data: Any = None) -> int:
 
 def many_loops(stage: Stage, count: int) -> list[str]:
     """Loops that have ended, each with a run, and some that wait."""
-    ids = [stage.ended(success(f"reply {number}", 0.1), max_runs=1, message=f"Task {number}").pk for number in range(count)]
+    ids = [
+        stage.ended(success(f"reply {number}", 0.1), max_runs=1, message=f"Task {number}").pk for number in range(count)
+    ]
     stage.agent.max_parallel_tasks = 1
     stage.agent.save()
     waiting = [stage.loop(message=f"Waits {number}").pk for number in range(max(2, count // 10))]
@@ -87,7 +90,7 @@ def test_the_loops_tab_with_a_hundred_loops_weighs_less_than_150_kilobytes_with_
     urls = re.findall(rb'(?:src|href)="/static/([^"]+)"', gzip.decompress(page.content))
 
     assert len(urls) >= 8
-    assets = sum(len(open(finders.find(url.decode()), "rb").read()) for url in set(urls))  # not compressed
+    assets = sum(Path(finders.find(url.decode())).stat().st_size for url in set(urls))  # not compressed
     assert len(page.content) + assets < 150_000
 
 
@@ -108,7 +111,14 @@ def test_rendering_makes_no_query(as_alice: Client, stage: Stage, monkeypatch: p
     monkeypatch.setattr(Template, "render", watched)
     connection.force_debug_cursor = True
     try:
-        for path in ("/", LOOPS_TAB, "/executions/", f"/loops/{loop.pk}/", "/agents/scribe/", "/agents/scribe/settings/"):
+        for path in (
+            "/",
+            LOOPS_TAB,
+            "/executions/",
+            f"/loops/{loop.pk}/",
+            "/agents/scribe/",
+            "/agents/scribe/settings/",
+        ):
             as_alice.get(path, {"open": loop.pk})
     finally:
         connection.force_debug_cursor = False

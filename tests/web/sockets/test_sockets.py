@@ -73,7 +73,9 @@ async def test_nobody_is_closed_with_4401(opened: Open, agent: Any, path: str) -
     assert await closed_with(opened(path, key="trk_rubbish_rubbish", origin=None)) == 4401
 
 
-@pytest.mark.parametrize("origin", [None, b"null", b"https://evil.invalid", b"http://testserver.evil.invalid", b"rubbish", b""])
+@pytest.mark.parametrize(
+    "origin", [None, b"null", b"https://evil.invalid", b"http://testserver.evil.invalid", b"rubbish", b""]
+)
 async def test_a_session_counts_only_with_an_origin_of_ours(
     opened: Open, agent: Any, alice: Any, origin: bytes | None
 ) -> None:
@@ -100,7 +102,9 @@ async def test_for_a_client_there_is_nothing_to_hear(opened: Open, agent: Any, c
     assert await closed_with(opened(path, cookie=await session_of(carol))) == 4404
 
 
-@pytest.mark.parametrize("path", ["/ws/", "/ws/agents/", "/ws/agents/%00/", "/ws/agents/A/", "/ws/loops", "/ws/agents/scribe/x/"])
+@pytest.mark.parametrize(
+    "path", ["/ws/", "/ws/agents/", "/ws/agents/%00/", "/ws/agents/A/", "/ws/loops", "/ws/agents/scribe/x/"]
+)
 async def test_there_is_no_other_socket(opened: Open, alice: Any, path: str) -> None:
     assert await closed_with(opened(path, cookie=await session_of(alice))) == 4404
 
@@ -205,7 +209,11 @@ async def test_a_stop_request_is_heard_at_once(opened: Open, agent: Any, alice: 
 
     await sync_to_async(request_stop, thread_sensitive=False)(Viewer(user=alice), loop)
 
-    assert [event["type"] for event in await heard(socket, 3)] == ["loop_started", "loop_stop_requested", "loop_completed"]
+    assert [event["type"] for event in await heard(socket, 3)] == [
+        "loop_started",
+        "loop_stop_requested",
+        "loop_completed",
+    ]
 
 
 async def test_what_a_page_sends_is_passed_over_unless_it_is_a_beat(opened: Open, agent: Any, alice: Any) -> None:
