@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench_parts import steps
+from bench_parts import starting, steps
 from bench_parts.bench import Bench, Section
 from bench_parts.contending import CONTENDERS
 from bench_parts.programs import ROOT
@@ -24,7 +24,10 @@ from bench_parts.report import Figure, table, write_json
 from packages import Unavailable
 from throwaway import bring_programs, memory_folder, throwaway_servers
 
-SECTIONS: dict[str, Section] = {"steps": steps.measure}
+SECTIONS: dict[str, Section] = {
+    "steps": steps.measure,
+    "start": starting.measure,
+}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
 """Trinity as it is used: loops started by its service (or REST, embedded), carried out by its own workers.
 
-It starts loops, waits, and reads the rows that the workers wrote; it carries nothing out itself.
+`trinity_loops service|rest [PROGRAM ARGUMENT …]`: it starts loops, waits, and reads the rows that the workers wrote; it
+carries nothing out itself.
 """
 
 import json
