@@ -56,7 +56,7 @@ def _trinity(workers: int) -> Start:
     def start(bench: Bench, until_the_end: ExitStack) -> list[Program]:
         installation = Installation(bench, until_the_end)
         started = installation.start_workers(workers)
-        return [installation.talk_to("trinity_loops"), *started]
+        return [installation.talk_to("trinity_loops", "service"), *started]
 
     return start
 

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from bench_parts.contenders.caller import Answers, Calls
 from bench_parts.programs import Failed, Program, environment, run, wait_until
 from bench_parts.report import Bar, Figure, of_rounds
 from bench_parts.stacks import TOOLS, Installation
+from bench_parts.usage import processor_seconds
 
 MESSAGE = "Take the next text from the inbox, and say what you did with it. " * 3
 
@@ -31,29 +32,47 @@ def measure(bench: Bench, until_the_end: ExitStack) -> Iterator[Figure]:
         )
     )
     caller.says()
-    servers = {
-        "POST loops": _trinity(bench, until_the_end, requests),
-        "bare DRF view": _bare(bench, until_the_end, requests),
-    }
-    found: dict[str, list[Answers]] = {name: [] for name in servers}
-    for calls in servers.values():
-        _ask(caller, calls)  # to warm up
+    doors = [_trinity(bench, until_the_end, requests), _bare(bench, until_the_end, requests)]
+    for door in doors:
+        _ask(caller, door.calls)  # to warm up
     for number in range(bench.rounds):
-        for name, calls in servers.items():
-            found[name].append(_ask(caller, calls))
-            bench.say(f"round {number + 1} of {bench.rounds}: {name:<14} {found[name][-1].per_second:8.0f} requests/s")
-    yield from _figures(found["POST loops"], found["bare DRF view"])
+        for door in doors:
+            door.measure(caller)
+            rate = door.answers[-1].per_second
+            bench.say(f"round {number + 1} of {bench.rounds}: {door.name:<14} {rate:8.0f} requests/s")
+    yield from _figures(*doors)
 
 
-def _figures(ours: list[Answers], bare: list[Answers]) -> Iterator[Figure]:
-    rates, base = [one.per_second for one in ours], median(one.per_second for one in bare)
-    against = f"bare DRF view ({base:,.0f})"
+@dataclass
+class Door:
+    """A server with one kind of call, and what came of the calls."""
+
+    name: str
+    server: Program
+    calls: Calls
+    answers: list[Answers] = field(default_factory=list)
+    processor_ms: list[float] = field(default_factory=list)  # per request
+
+    def measure(self, caller: Program) -> None:
+        """One round."""
+        before = processor_seconds([self.server])
+        self.answers.append(_ask(caller, self.calls))
+        after = processor_seconds([self.server])
+        if before is not None and after is not None:
+            self.processor_ms.append((after - before) * 1000 / self.calls.requests)
+
+
+def _figures(ours: Door, bare: Door) -> Iterator[Figure]:
+    rates, base = [one.per_second for one in ours.answers], median(one.per_second for one in bare.answers)
+    against = f"{bare.name} ({base:,.0f})"
     yield of_rounds(
-        "start", "POST loops", rates, "requests/s", against=against, ratio=median(rates) / base, bar=Bar(least=0.6)
+        "start", ours.name, rates, "requests/s", against=against, ratio=median(rates) / base, bar=Bar(least=0.6)
     )
-    for name, answers in (("POST loops", ours), ("bare DRF view", bare)):
-        yield of_rounds("start", f"{name}: p50, 8 callers", [one.ms_p50 for one in answers], "ms")
-        yield of_rounds("start", f"{name}: p99, 8 callers", [one.ms_p99 for one in answers], "ms")
+    for door in (ours, bare):
+        yield of_rounds("start", f"{door.name}: p50, 8 callers", [one.ms_p50 for one in door.answers], "ms")
+        yield of_rounds("start", f"{door.name}: p99, 8 callers", [one.ms_p99 for one in door.answers], "ms")
+        if door.processor_ms:
+            yield of_rounds("start", f"{door.name}: processor per request", door.processor_ms, "ms")
 
 
 def _ask(caller: Program, calls: Calls) -> Answers:
@@ -64,16 +83,17 @@ def _ask(caller: Program, calls: Calls) -> Answers:
     return answers
 
 
-def _trinity(bench: Bench, until_the_end: ExitStack, requests: int) -> Calls:
+def _trinity(bench: Bench, until_the_end: ExitStack, requests: int) -> Door:
     installation = Installation(bench, until_the_end)
-    installation.start_web()
+    server = installation.start_web()
     agent = {"name": "bench", "runtime": "scripted", "runtime_settings": {"replies": [{"response": "done"}]}}
     installation.get("/api/agents", agent)
     body = json.dumps({"message": MESSAGE, "max_runs": 10})
-    return Calls(installation.port, "/api/agents/bench/loops", f"Bearer {installation.key}", body, requests)
+    path = "/api/agents/bench/loops"
+    return Door("POST loops", server, Calls(installation.port, path, f"Bearer {installation.key}", body, requests))
 
 
-def _bare(bench: Bench, until_the_end: ExitStack, requests: int) -> Calls:
+def _bare(bench: Bench, until_the_end: ExitStack, requests: int) -> Door:
     address = urlsplit(bench.new_database("bare"))
     variables = environment(
         BENCH_HOST=address.hostname or "",
@@ -86,6 +106,7 @@ def _bare(bench: Bench, until_the_end: ExitStack, requests: int) -> Calls:
     token = run([sys.executable, "-m", module], variables).strip()
     words = [sys.executable, str(TOOLS / "daphne"), "--bind", "127.0.0.1", "--port", str(port), "-v", "0"]
     log = bench.new_folder("bare") / "log"
-    until_the_end.enter_context(Program([*words, f"{module}:application"], variables, log))
+    server = until_the_end.enter_context(Program([*words, f"{module}:application"], variables, log))
     wait_until(lambda: listens(port), "the bare view's server")
-    return Calls(port, "/tasks", f"Token {token}", json.dumps({"message": MESSAGE, "max_runs": 10}), requests)
+    body = json.dumps({"message": MESSAGE, "max_runs": 10})
+    return Door("bare DRF view", server, Calls(port, "/tasks", f"Token {token}", body, requests))

@@ -36,12 +36,15 @@ LOOK_SECONDS = 0.05
 Start = Callable[[Agent, int], str]
 
 
-def make_agents(viewer: Viewer) -> list[Agent]:
-    """Agents whose every reply is another one, so that all guardrails can stay on."""
-    replies = [{"response": f"{number}. {REPLY}"} for number in range(1, 101)]
-    given: dict[str, Any] = {"runtime": "scripted", "runtime_settings": {"replies": replies}}
-    given["max_parallel_tasks"] = SLOTS
+def make_agents(viewer: Viewer, runtime: str, settings: dict[str, Any]) -> list[Agent]:
+    """The agents that loops are spread over."""
+    given = {"runtime": runtime, "runtime_settings": settings, "max_parallel_tasks": SLOTS}
     return [create_agent(viewer, {**given, "name": f"bench-{number}"}) for number in range(AGENTS)]
+
+
+def scripted() -> tuple[str, dict[str, Any]]:
+    """A runtime whose every reply is another one, so that all guardrails can stay on."""
+    return "scripted", {"replies": [{"response": f"{number}. {REPLY}"} for number in range(1, 101)]}
 
 
 def asked(runs: int) -> dict[str, Any]:
@@ -97,8 +100,9 @@ def _ends(loop: str, runs: int) -> list[float]:
 
 def main() -> None:
     admin = Viewer(user=User.objects.get(username="admin"))
-    agents = make_agents(admin)
-    start = by_rest() if sys.argv[1:] == ["rest"] else by_service(admin)
+    argv = sys.argv[2:]  # of a real program; else agents are scripted
+    agents = make_agents(admin, *(("command", {"argv": argv, "output": "text"}) if argv else scripted()))
+    start = by_rest() if sys.argv[1:2] == ["rest"] else by_service(admin)
     answer(lambda shape: carry_out(agents, start, shape))
 
 
