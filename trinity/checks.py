@@ -69,7 +69,8 @@ def _leases_are_kept() -> Found:
     lease = settings.TRINITY_LEASE_SECONDS
     if lease < SHORTEST_LEASE_SECONDS:
         yield 6, f"TRINITY_LEASE_SECONDS is {lease:g} s; below {SHORTEST_LEASE_SECONDS:g} s no worker keeps its runs."
-    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool")
+    options: dict[str, Any] = settings.DATABASES["default"].get("OPTIONS", {})
+    pool = options.get("pool")
     needed = settings.TRINITY_WORKER_THREADS + THREADS_BESIDE_THE_POOL
     if pool and pool["max_size"] < needed:
         yield (

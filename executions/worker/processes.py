@@ -15,6 +15,7 @@ from executions.worker import outcomes
 from executions.worker.calls import call_of
 from executions.worker.environment import agent_environment
 from executions.worker.home import Home
+from trinity.kernel.crashpoints import CrashPoint, reached
 from trinity.kernel.errors import Refused
 
 log = structlog.get_logger(__name__)
@@ -49,7 +50,9 @@ def _start(execution: Execution, folder: Path, home: Home) -> Outcome | None:
     try:
         command = runtime(agent.runtime).command(call_of(execution), agent.runtime_settings)
         environment = agent_environment(execution, home) | dict(command.env)
+        reached(CrashPoint.BEFORE_START)
         launch.start(folder, _spec_of(execution, command), stdin=command.stdin, env=environment)
+        reached(CrashPoint.AFTER_START)
     except Refused as error:
         return outcomes.not_started(error.detail)
     except (RunnerNotStarted, OSError) as error:
