@@ -1,5 +1,6 @@
 """Goes on with one execution whose agent is a process: start it, watch it, or read what came of it."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def _start(execution: Execution, folder: Path, home: Home) -> Outcome | None:
         return outcomes.not_started(error.detail)
     except (RunnerNotStarted, OSError) as error:
         log.warning("runner not started", execution_id=execution.pk, error=str(error))
-        full = "ENOSPC" in str(error) or getattr(error, "errno", None) == 28
+        full = f"[Errno {errno.ENOSPC}]" in str(error)  # a runner says it in words only
         kind = ErrorKind.DISK_FULL if full else ErrorKind.NOT_STARTED
         return outcomes.not_started(f"The run could not be started: {error}", kind)
     return None
