@@ -5,6 +5,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_shutdown, worker_shutting_down
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "trinity.settings")
 
@@ -22,7 +23,14 @@ def keep_our_logging(**_: Any) -> None:
 def begin(**_: Any) -> None:
     """Before the broker is reached, so that a worker whose Redis is away sweeps the database all the same."""
     from executions.worker import current
+    from trinity import checks
 
+    checks.refuse_unsafe_settings()
+    if not settings.DISTRIBUTED:
+        raise SystemExit(
+            "DATABASE_URL and REDIS_URL are not set: SQLite serves one process only, and script/server starts it, "
+            "with its worker inside."
+        )
     current.start()
 
 

@@ -141,6 +141,11 @@ class Carrier:
 
     # --- carrying out -----------------------------------------------------------------------------------
 
+    def go_on_with(self, execution: Execution) -> None:
+        """Carry a run on that was taken over; its lease is kept from now on, however long it waits for a thread."""
+        self._keep(execution)
+        self.soon(self.carry, execution)
+
     def carry(self, execution: Execution) -> None:
         """Go on with a claimed execution, wherever it is: not started, running, finished or lost."""
         self._keep(execution)
