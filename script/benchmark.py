@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench_parts import starting, steps
+from bench_parts import full_tables, grading, memory, recovery, runner, starting, steps
 from bench_parts.bench import Bench, Section
 from bench_parts.contending import CONTENDERS
 from bench_parts.programs import ROOT
@@ -27,6 +27,11 @@ from throwaway import bring_programs, memory_folder, throwaway_servers
 SECTIONS: dict[str, Section] = {
     "steps": steps.measure,
     "start": starting.measure,
+    "full-tables": full_tables.measure,
+    "recovery": recovery.measure,
+    "memory": memory.measure,
+    "runner": runner.measure,
+    "graders": grading.measure,
 }
 
 

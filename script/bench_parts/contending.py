@@ -93,6 +93,7 @@ CONTENDERS: dict[str, Start] = {
 }
 NAMES = {
     "trinity": "Trinity, 1 worker",
+    "trinity-full": "Trinity, full tables",
     "trinity-2": "Trinity, 2 workers",
     "embedded": "Trinity, embedded",
     "dbos": "DBOS",

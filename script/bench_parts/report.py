@@ -39,12 +39,13 @@ class Figure:
     against: str = ""
     ratio: float | None = None
     bar: Bar | None = None
+    bar_is_for_number: bool = False
     rounds: Sequence[float] = field(default=())
 
     @property
     def judged(self) -> float:
         """The number that the bar is for."""
-        return self.number if self.ratio is None else self.ratio
+        return self.number if self.ratio is None or self.bar_is_for_number else self.ratio
 
     @property
     def verdict(self) -> str:
@@ -65,6 +66,14 @@ class Figure:
 def of_rounds(section: str, what: str, rounds: Sequence[float], unit: str, **more: Any) -> Figure:
     """A figure that is the median of its rounds."""
     return Figure(section, what, median(rounds) if rounds else math.nan, unit, rounds=tuple(rounds), **more)
+
+
+def paired(name: str, ours: Sequence[float], theirs: Sequence[float]) -> dict[str, Any]:
+    """The columns of a comparison: the median of each round's own ratio, so that what drifts between rounds is out."""
+    if not ours or not theirs:
+        return {}
+    ratios = [one / other for one, other in zip(ours, theirs, strict=False) if other]
+    return {"against": f"{name} ({written(median(theirs))})", "ratio": median(ratios) if ratios else math.nan}
 
 
 def written(number: float) -> str:

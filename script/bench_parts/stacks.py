@@ -74,6 +74,11 @@ class Installation:
         program.says()
         return program
 
+    def run_inside(self, module: str, *words: str) -> str:
+        """Run a program of the benchmark within this installation; what it printed. Raises Failed."""
+        command = [sys.executable, "-m", f"bench_parts.inside.{module}", *words]
+        return run(command, self.variables | {"PYTHONPATH": _PATHS})
+
     @property
     def key(self) -> str:
         """The admin's API key."""

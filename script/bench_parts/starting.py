@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from statistics import median
 from urllib.parse import urlsplit
 
 from servers import free_port, listens
@@ -13,7 +12,7 @@ from servers import free_port, listens
 from bench_parts.bench import Bench
 from bench_parts.contenders.caller import Answers, Calls
 from bench_parts.programs import Failed, Program, environment, run, wait_until
-from bench_parts.report import Bar, Figure, of_rounds
+from bench_parts.report import Bar, Figure, of_rounds, paired
 from bench_parts.stacks import TOOLS, Installation
 from bench_parts.usage import processor_seconds
 
@@ -63,11 +62,9 @@ class Door:
 
 
 def _figures(ours: Door, bare: Door) -> Iterator[Figure]:
-    rates, base = [one.per_second for one in ours.answers], median(one.per_second for one in bare.answers)
-    against = f"{bare.name} ({base:,.0f})"
-    yield of_rounds(
-        "start", ours.name, rates, "requests/s", against=against, ratio=median(rates) / base, bar=Bar(least=0.6)
-    )
+    rates = [one.per_second for one in ours.answers]
+    against = paired(bare.name, rates, [one.per_second for one in bare.answers])
+    yield of_rounds("start", ours.name, rates, "requests/s", **against, bar=Bar(least=0.6))
     for door in (ours, bare):
         yield of_rounds("start", f"{door.name}: p50, 8 callers", [one.ms_p50 for one in door.answers], "ms")
         yield of_rounds("start", f"{door.name}: p99, 8 callers", [one.ms_p99 for one in door.answers], "ms")

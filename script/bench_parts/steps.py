@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from statistics import median
 
 from bench_parts.bench import Bench
 from bench_parts.contending import NAMES, Contender, contend, started
 from bench_parts.protocol import Measured, Shape
-from bench_parts.report import Bar, Figure, of_rounds
+from bench_parts.report import Bar, Figure, of_rounds, paired
 
 ONE = Shape(loops=1, runs=100, times=3)
 MANY = Shape(loops=50, runs=20)
@@ -49,16 +48,9 @@ def _ratios(by_name: dict[str, Contender], shape: Shape) -> Iterator[Figure]:
         ours, theirs = by_name.get(name), by_name.get(other)
         if ours is None or theirs is None:
             continue
-        rates, base = ours.steps_per_second(shape), median(theirs.steps_per_second(shape))
-        yield of_rounds(
-            "steps",
-            f"{shape}: {NAMES[name]}",
-            rates,
-            "steps/s",
-            against=f"{NAMES[other]} ({base:,.0f})",
-            ratio=median(rates) / base,
-            bar=bar,
-        )
+        rates = ours.steps_per_second(shape)
+        against = paired(NAMES[other], rates, theirs.steps_per_second(shape))
+        yield of_rounds("steps", f"{shape}: {NAMES[name]}", rates, "steps/s", **against, bar=bar)
 
 
 def _gaps(by_name: dict[str, Contender], shape: Shape) -> Iterator[Figure]:

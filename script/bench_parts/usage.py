@@ -42,3 +42,21 @@ def _pss_kib(process: Path) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+def mentioning(folder: str) -> list[int]:
+    """Processes whose command or environment names the folder, or one in it."""
+    wanted, found = folder.encode(), []
+    for process in PROC.glob("[0-9]*"):
+        try:
+            named = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+        except OSError:
+            continue
+        if wanted in named:
+            found.append(int(process.name))
+    return found
+
+
+def mib_of(pids: Iterable[int]) -> float:
+    """Their proportional memory together."""
+    return sum(_pss_kib(PROC / str(pid)) for pid in pids) / 1024
