@@ -11,6 +11,10 @@ pages = get_asgi_application()  # sets Django up, so it comes before anything th
 
 from agents.models import NAME_PATTERN  # noqa: E402
 from loops.consumers import AgentSocket, LoopsSocket, NoSocket  # noqa: E402
+from trinity import checks, embedded  # noqa: E402
+
+checks.refuse_unsafe_settings()
+embedded.refuse_to_serve_alone()
 
 application = ProtocolTypeRouter(
     {
