@@ -15,11 +15,16 @@ _quiet_until = 0.0
 
 def _send_to_queue(agent_id: int, place: str) -> None:
     from executions.tasks import take_work  # tasks import the worker, which imports the services that nudge
-    from executions.worker import current
 
-    # A broker in memory ends at this process: beside the embedded server (a command) nobody would hear it.
-    if settings.DISTRIBUTED or current.is_running():
+    if _somebody_hears():
         take_work.apply_async((agent_id,), queue=queue_of(place))
+
+
+def _somebody_hears() -> bool:
+    """A broker in memory ends at this process: beside the embedded server (a command) nobody would hear it."""
+    from executions.worker import current  # as above
+
+    return settings.DISTRIBUTED or current.is_running()
 
 
 def queue_of(place: str) -> str:
@@ -41,7 +46,8 @@ def tell_of_abandoned(place: str) -> None:
     from executions.tasks import end_abandoned  # as above
 
     try:
-        end_abandoned.apply_async(queue=queue_of(place))
+        if _somebody_hears():
+            end_abandoned.apply_async(queue=queue_of(place))
     except Exception as error:
         log.warning("not told of an abandoned run; the next renewal finds it", place=place, error=repr(error))
 

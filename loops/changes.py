@@ -9,8 +9,9 @@ from enum import StrEnum
 MOST_CHARACTERS = 20_000
 MOST_LINES = 300
 CONTEXT = 2  # unchanged lines shown around a change
+ALIKE_FROM = 0.5  # lines with less in common are told as two
 WORD_PAIRS = 300_000  # comparisons of words that one page may cost
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_WORDS = re.compile(r"\s*(?:\w+|[^\w\s])|\s+")  # blanks with the word behind them, else they alone would be alike
 
 
 class Mark(StrEnum):
@@ -98,7 +99,7 @@ def _words(before: str, after: str, budget: list[int]) -> Iterator[ChangedLine]:
     if cost <= budget[0]:
         budget[0] -= cost
         matcher = SequenceMatcher(None, old, new, autojunk=False)
-        if matcher.ratio() >= 0.4:
+        if matcher.ratio() >= ALIKE_FROM:
             yield ChangedLine(tuple(_parts(matcher, old, new)))
             return
     yield ChangedLine(((Mark.REMOVED, before),))

@@ -1,7 +1,7 @@
 """The sentences an operator reads of a loop: why it ended, what it does now; compares no limit, touches no row."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from executions.vocabulary import WaitReason
 from executions.waiting import Wait
@@ -20,6 +20,7 @@ class Line:
     since: dt.datetime | None = None
     at: dt.datetime | None = None
     after: str = ""
+    to_the_second: bool = True  # how `at` is told
 
     def at_moment(self, now: dt.datetime) -> str:
         """The whole sentence as it reads at `now`, times in UTC."""
@@ -27,7 +28,7 @@ class Line:
         if self.since is not None:
             middle = duration_text((now - self.since).total_seconds())
         elif self.at is not None:
-            middle = self.at.astimezone(dt.UTC).strftime("%H:%M:%S")
+            middle = self.at.astimezone(dt.UTC).strftime("%H:%M:%S" if self.to_the_second else "%H:%M")
         return f"{self.before}{middle}{self.after}"
 
 
@@ -57,7 +58,7 @@ def note(standing: Standing) -> Line | None:
     """The few words beside an active loop's badge; None when the badge says it all."""
     if standing.wait is not None:
         line = _waiting(standing.wait)
-        return Line(line.before[0].lower() + line.before[1:], at=line.at)
+        return replace(line, before=line.before[0].lower() + line.before[1:])
     if standing.run_number is not None:
         return Line(f"finishing run {standing.run_number}") if standing.stop_requested else None
     return Line("next run ", at=standing.next_run_at) if standing.next_run_at is not None else None
@@ -66,7 +67,7 @@ def note(standing: Standing) -> Line | None:
 def _waiting(wait: Wait) -> Line:
     """The wait's own words, with its moment apart."""
     if wait.reason is WaitReason.MODEL and wait.until is not None:
-        return Line("Waiting for the model until ", at=wait.until)
+        return Line("Waiting for the model until ", at=wait.until, to_the_second=False)
     return Line(wait.words[0].upper() + wait.words[1:])
 
 

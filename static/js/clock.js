@@ -21,7 +21,7 @@
     return `${Math.floor(hours / 24)} d ${hours % 24} h`;
   };
   const tick = () => {
-    if (document.documentElement.dataset.connection === "offline") return;
+    if (["offline", "ended"].includes(document.documentElement.dataset.connection)) return;
     const now = Date.now() + offset();
     for (const span of document.querySelectorAll("[data-since]")) {
       const text = duration((now - Date.parse(span.dataset.since)) / 1000);

@@ -101,7 +101,7 @@
     mine.onclose = (closed) => {
       if (mine !== socket) return;
       clearTimeout(silence);
-      if (ends[closed.code]) { over = true; show("offline", ends[closed.code]); return; }
+      if (ends[closed.code]) { over = true; show("ended", ends[closed.code]); return; }
       if (!downSince) { downSince = performance.now(); readAt = serverTime(); }
       say();
       attempts += 1;
@@ -134,7 +134,7 @@
       connect();
       resync();
     });
-    addEventListener("trinity:logged-out", () => { over = true; socket?.close(); show("offline", "Logged out"); });
+    addEventListener("trinity:logged-out", () => { over = true; socket?.close(); show("ended", "Logged out"); });
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
 })();

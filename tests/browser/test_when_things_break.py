@@ -71,6 +71,7 @@ def test_without_a_network_the_page_says_so_and_its_clocks_stand_still(
 
     cable.cut()
     expect(page.locator("#connection")).to_have_text(re.compile("Offline, data from"))
+    expect(page.locator(".banner.is-offline")).to_be_visible()
     stood = page.locator(".why [data-since]").inner_text()
     page.wait_for_timeout(1500)
     assert page.locator(".why [data-since]").inner_text() == stood

@@ -23,7 +23,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(look: Callable[[], Found], *, seconds: float = 30, what: str = "") -> Found:
+def wait_for(look: Callable[[], Found | None], *, seconds: float = 30, what: str = "") -> Found:
     """What `look` finds, as soon as it is true; fails after `seconds`."""
     ends = time.monotonic() + seconds
     while True:

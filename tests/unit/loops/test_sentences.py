@@ -127,7 +127,7 @@ def test_a_run_that_goes_on_after_a_stop_request_is_told_as_the_last() -> None:
         (Wait(WaitReason.WORKER, place_in_line=1), "Waiting for a worker"),
         (
             Wait(WaitReason.MODEL, until=NOON + dt.timedelta(hours=15)),
-            "Waiting for the model until 03:00:00",
+            "Waiting for the model until 03:00",
         ),
     ],
 )

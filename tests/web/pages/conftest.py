@@ -95,6 +95,7 @@ class Stage:
         self.agent.max_parallel_tasks = 1
         self.agent.save()
         self.loop()
+        self.clock.pass_seconds(1)
         return self.loop(message="second in line")
 
     def waiting_for_the_model(self) -> Loop:

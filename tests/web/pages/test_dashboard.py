@@ -89,10 +89,10 @@ def test_a_run_that_spun_and_one_whose_tools_were_refused_need_attention(as_alic
 
 def test_a_long_wait_needs_attention_only_once_it_is_long(as_alice: Client, stage: Stage) -> None:
     stage.waiting_for_a_slot()
-    stage.clock.pass_seconds(599)
+    stage.clock.pass_seconds(598)
     assert badges(as_alice) == {}
 
-    stage.clock.pass_seconds(1)
+    stage.clock.pass_seconds(2)
 
     assert badges(as_alice) == {"waiting": "2 runs"}
 
