@@ -17,6 +17,7 @@ from agents.models import Agent
 from executions import nudging
 from executions.models import Execution
 from trinity.kernel import clock, live, rows
+from trinity.kernel.crashpoints import CrashPoint, reached
 
 
 @dataclass(slots=True)
@@ -54,6 +55,8 @@ def agent_step(agent_id: int) -> Iterator[AgentStep]:
         step = AgentStep(lock_agent(agent_id), clock.now())
         yield step
         step.write_gathered()
+        reached(CrashPoint.BEFORE_COMMIT)
+    reached(CrashPoint.AFTER_COMMIT)
     step.tell()
 
 

@@ -4,7 +4,7 @@ Django runs them before its commands. A worker and a web server are started by o
 `refuse_unsafe_settings` is for them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -69,7 +69,7 @@ def _leases_are_kept() -> Found:
     lease = settings.TRINITY_LEASE_SECONDS
     if lease < SHORTEST_LEASE_SECONDS:
         yield 6, f"TRINITY_LEASE_SECONDS is {lease:g} s; below {SHORTEST_LEASE_SECONDS:g} s no worker keeps its runs."
-    database: dict[str, Any] = settings.DATABASES["default"]
+    database: Mapping[str, Any] = settings.DATABASES["default"]
     pool = database.get("OPTIONS", {}).get("pool")
     needed = settings.TRINITY_WORKER_THREADS + THREADS_BESIDE_THE_POOL
     if pool and pool["max_size"] < needed:

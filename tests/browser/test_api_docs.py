@@ -1,52 +1,48 @@
-"""The documentation page of the API in a real browser, under the Content-Security-Policy."""
+"""The API's documentation page: every operation is there, and a call from it carries a key or the person's session."""
 
-import os
-import shutil
-from collections.abc import Iterator
-from typing import Any
+from playwright.sync_api import Page, expect
 
-import pytest
-from playwright.sync_api import Browser, sync_playwright
+from tests.browser.conftest import PATIENCE, Agents, Open
+from tests.journeys.server import EmbeddedServer
 
-from accounts.services import create_key
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's own loop runs in this thread
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
+def call(page: Page, operation: str, name: str = "") -> str:
+    """Tries an operation out, and answers what the page shows of the answer."""
+    block = page.locator(f"#operations-{operation}")
+    block.locator(".opblock-summary-control").click()
+    block.locator(".try-out__btn").click()
+    if name:
+        block.locator('input[placeholder="name"]').fill(name)
+    block.locator(".execute").click()
+    answer = block.locator(".live-responses-table .response")
+    answer.wait_for()
+    return answer.inner_text()
 
 
-def test_the_page_shows_every_operation_and_calls_one_with_a_key(
-    browser: Browser, live_server: Any, agent: Any, alice: Any
+def test_the_page_calls_with_the_key_that_it_is_given(
+    open_page: Open, make_agent: Agents, server: EmbeddedServer
 ) -> None:
-    secret = create_key(user=alice).secret
-    page = browser.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-
-    page.goto(f"{live_server.url}/api/docs/")
-    page.wait_for_selector("#operations-Loops-start_loop")
+    name = make_agent([{"response": "done"}])
+    page = open_page("/api/docs/", live=False, storage_state=None)
+    expect(page.locator("#operations-Loops-start_loop")).to_be_visible()
 
     page.click("button.authorize")
-    page.fill(".auth-container input >> nth=0", secret)
+    page.fill(".auth-container input >> nth=0", (server.home / "admin-api-key").read_text().strip())
     page.click(".auth-btn-wrapper .authorize >> nth=0")
     page.click(".btn-done")
-    listing = page.locator("#operations-Agents-list_agents")
-    listing.locator(".opblock-summary-control").click()
-    listing.locator(".try-out__btn").click()
-    listing.locator(".execute").click()
-    answer = listing.locator(".live-responses-table .response")
-    answer.wait_for()
-    assert "200" in answer.inner_text()
-    assert '"name": "scribe"' in answer.inner_text()
-    assert complaints == [], "neither the policy nor the script complains"
+
+    answer = call(page, "Agents-list_agents")
+    assert "200" in answer
+    assert f'"name": "{name}"' in answer
+
+
+def test_the_page_writes_with_a_persons_session_and_their_csrf_token(open_page: Open, make_agent: Agents) -> None:
+    name = make_agent([{"response": "done"}])
+    page = open_page("/api/docs/", live=False)
+
+    answer = call(page, "Agents-stop_agent", name)
+
+    assert "200" in answer
+    assert '"status": "stopped"' in answer

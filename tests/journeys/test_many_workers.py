@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -113,6 +113,21 @@ def test_a_worker_that_is_told_to_end_does_so_at_once_and_releases_its_runs(
     assert seconds < A_MOMENT
     assert leaving.process.returncode == 0
     assert in_flight(cluster, loop_id)[1] != worker or wait_for(lambda: in_flight(cluster, loop_id)[1] != worker)
+    assert_each_run_once(cluster, witness, loop_id, 1)
+
+
+def test_a_worker_ends_in_time_though_neither_database_nor_redis_answers(
+    cluster: Cluster, witness: Witness, add_agent: Callable[..., str]
+) -> None:
+    loop_id = start(cluster, add_agent(3), max_runs=1)
+    _, worker, _ = in_flight(cluster, loop_id)
+    leaving = cluster.worker_named(worker)
+
+    with postgres_hangs(cluster), redis_hangs(cluster):
+        leaving.terminate()
+        seconds = leaving.wait(15)
+
+    assert seconds < A_MOMENT
     assert_each_run_once(cluster, witness, loop_id, 1)
 
 
@@ -355,6 +370,22 @@ def test_what_is_queued_when_redis_forgets_everything_is_carried_out(
 
 
 # --- PostgreSQL -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def postgres_hangs(cluster: Cluster) -> Iterator[None]:
+    """Neither its old sessions nor new ones are answered."""
+    postmaster = int((cluster.postgres.cluster / "postmaster.pid").read_text().splitlines()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    processes = [postmaster, *map(int, children)]
+    for pid in processes:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in processes:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
 def test_an_outcome_that_comes_while_the_database_is_away_is_settled_when_it_is_back(
