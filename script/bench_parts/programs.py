@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -75,16 +76,20 @@ class Program:
         return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:])
 
     def end(self, sign: signal.Signals = signal.SIGTERM) -> None:
-        """Tell it to end, and kill it with all its children when it does not."""
+        """End it with all that it started in its session. One that talks ends by itself when nobody asks any more."""
         if self.process.stdin is not None:
             self.process.stdin.close()
+            self._wait()
         if self.lives:
             self.process.send_signal(sign)
-        try:
-            self.process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
+            self._wait()
+        with suppress(ProcessLookupError):  # nothing is left of it
             os.killpg(self.pid, signal.SIGKILL)
-            self.process.wait()
+        self.process.wait()
+
+    def _wait(self) -> None:
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(END_SECONDS)
 
     def __enter__(self) -> "Program":
         return self
