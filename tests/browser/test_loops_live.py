@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import PATIENCE, Agents, Open, Witness
 from tests.journeys.server import EmbeddedServer
@@ -274,3 +274,24 @@ def test_durations_tick_by_the_servers_clock(open_page: Open, make_agent: Agents
     page.wait_for_function("before => document.querySelector('.why [data-since]').textContent !== before", arg=first)
 
     assert int(shown.inner_text().split()[0]) > int(first.split()[0])
+
+
+def test_a_fragment_that_was_asked_for_before_a_click_does_not_undo_it(
+    open_page: Open, make_agent: Agents, server: EmbeddedServer
+) -> None:
+    agent = make_agent([{"response": "x", "seconds": 2}])
+    loop = server.start_loop(agent, message="Slow line", max_runs=50, no_progress_threshold=0)
+    page = open_page(f"/agents/{agent}/loops/")
+    held: list[Route] = []
+    while_closed = re.compile(rf"/loops/{loop}/card/$")
+    page.route(while_closed, lambda route: held.append(route))
+    while not held:
+        page.wait_for_timeout(50)
+
+    page.click(f"#title-{loop}")
+    expect(page.locator(f"#{loop}")).to_have_class(re.compile("is-open"))
+    held[0].continue_()
+    page.unroute_all()
+    page.wait_for_timeout(700)
+
+    expect(page.locator(f"#{loop}")).to_have_class(re.compile("is-open"))
