@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What a developer's shell may hold and a measured program must not meet.
 NOT_PASSED_ON = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DEBUG", "DJANGO_SETTINGS_MODULE", "PYTHONPATH")
 END_SECONDS = 10.0
+ANSWER_SECONDS = 900.0
 _PR_SET_PDEATHSIG = 1
 
 
@@ -58,8 +60,15 @@ class Program:
         return self.process.poll() is None
 
     def says(self) -> str:
-        """The next line that it prints, without its end. Raises Failed when it ended instead."""
-        line = self.process.stdout.readline() if self.process.stdout else ""
+        """The next line that it prints, without its end. Raises Failed when it ends or stays silent instead.
+
+        To be asked for one line at a time: only the pipe is waited for.
+        """
+        if self.process.stdout is None:
+            raise Failed(f"{self.words[-1]} talks to nobody")
+        if not select.select([self.process.stdout], [], [], ANSWER_SECONDS)[0]:
+            raise Failed(f"{self.words[-1]} did not answer within {ANSWER_SECONDS:.0f} s:\n{self.last_words()}")
+        line = self.process.stdout.readline()
         if not line:
             raise Failed(f"{self.words[-1]} ended instead of answering:\n{self.last_words()}")
         return line.strip()
@@ -67,7 +76,7 @@ class Program:
     def tell(self, line: str) -> None:
         """Write it a line."""
         if self.process.stdin is None:
-            raise Failed(f"{self.words[-1]} listens to nobody")
+            raise Failed(f"{self.words[-1]} talks to nobody")
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
