@@ -24,6 +24,14 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
 NOON = dt.datetime(2026, 11, 30, 12, 0, 0, tzinfo=dt.UTC)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What only PostgreSQL can show is left out elsewhere, also when somebody runs pytest by hand."""
+    if not os.environ.get("TEST_DATABASE_URL"):
+        for one in items:
+            if one.get_closest_marker("postgres"):
+                one.add_marker(pytest.mark.skip(reason="needs PostgreSQL: TEST_DATABASE_URL is not set"))
+
+
 class StillClock:
     """Time that moves only when a test says so."""
 
