@@ -2,11 +2,13 @@
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -14,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What a developer's shell may hold and a measured program must not meet.
 NOT_PASSED_ON = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DEBUG", "DJANGO_SETTINGS_MODULE", "PYTHONPATH")
 END_SECONDS = 10.0
+ANSWER_SECONDS = 900.0
 _PR_SET_PDEATHSIG = 1
 
 
@@ -57,8 +60,15 @@ class Program:
         return self.process.poll() is None
 
     def says(self) -> str:
-        """The next line that it prints, without its end. Raises Failed when it ended instead."""
-        line = self.process.stdout.readline() if self.process.stdout else ""
+        """The next line that it prints, without its end. Raises Failed when it ends or stays silent instead.
+
+        To be asked for one line at a time: only the pipe is waited for.
+        """
+        if self.process.stdout is None:
+            raise Failed(f"{self.words[-1]} talks to nobody")
+        if not select.select([self.process.stdout], [], [], ANSWER_SECONDS)[0]:
+            raise Failed(f"{self.words[-1]} did not answer within {ANSWER_SECONDS:.0f} s:\n{self.last_words()}")
+        line = self.process.stdout.readline()
         if not line:
             raise Failed(f"{self.words[-1]} ended instead of answering:\n{self.last_words()}")
         return line.strip()
@@ -66,7 +76,7 @@ class Program:
     def tell(self, line: str) -> None:
         """Write it a line."""
         if self.process.stdin is None:
-            raise Failed(f"{self.words[-1]} listens to nobody")
+            raise Failed(f"{self.words[-1]} talks to nobody")
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
@@ -75,16 +85,20 @@ class Program:
         return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:])
 
     def end(self, sign: signal.Signals = signal.SIGTERM) -> None:
-        """Tell it to end, and kill it with all its children when it does not."""
+        """End it with all that it started in its session. One that talks ends by itself when nobody asks any more."""
         if self.process.stdin is not None:
             self.process.stdin.close()
+            self._wait()
         if self.lives:
             self.process.send_signal(sign)
-        try:
-            self.process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
+            self._wait()
+        with suppress(ProcessLookupError):  # nothing is left of it
             os.killpg(self.pid, signal.SIGKILL)
-            self.process.wait()
+        self.process.wait()
+
+    def _wait(self) -> None:
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(END_SECONDS)
 
     def __enter__(self) -> "Program":
         return self

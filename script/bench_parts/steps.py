@@ -64,7 +64,10 @@ def _gaps(by_name: dict[str, Contender], shape: Shape) -> Iterator[Figure]:
 
 
 def _processor(by_name: dict[str, Contender], shape: Shape) -> Iterator[Figure]:
-    """What a step costs whoever carries it out; the one number that a busy machine hardly moves."""
+    """What a step costs whoever carries it out; of all these numbers the one that a busy machine moves least."""
+    dbos = by_name["dbos"].processor_ms(shape) if "dbos" in by_name else []
     for name, one in by_name.items():
-        if shape in one.processor:
-            yield of_rounds("steps", f"{shape}: processor per step, {NAMES[name]}", one.processor_ms(shape), "ms")
+        taken = one.processor_ms(shape)
+        against = paired(NAMES["dbos"], taken, dbos) if name == "trinity" else {}
+        if taken:
+            yield of_rounds("steps", f"{shape}: processor per step, {NAMES[name]}", taken, "ms", **against)

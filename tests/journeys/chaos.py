@@ -96,8 +96,9 @@ class Chaos:
 
     def run(self) -> None:
         """From the first start to the last look."""
-        self.cluster.start()
+        self.cluster.launch()
         self.cluster.start_workers(self.size.workers)
+        self.cluster.wait_for_answers()
         argv = [sys.executable, "-I", "-S", str(AGENT), str(self.trace)]
         for name in self.agents:
             self.cluster.add_agent(name, argv, output="stream-json", max_parallel_tasks=SLOTS)

@@ -67,6 +67,10 @@ class Installation:
     def start(self) -> None:
         """Start, and return when requests are answered."""
         self.launch()
+        self.wait_for_answers()
+
+    def wait_for_answers(self) -> None:
+        """Return when requests are answered."""
         wait_for(self._answers, seconds=60, what="the server")
 
     def launch(self) -> None:

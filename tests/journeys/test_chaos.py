@@ -8,7 +8,7 @@ from tests.journeys.chaos import Report, Size, run_chaos
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.redis]
 SEED = 7
-SHORT = Size(seconds=20, loops=16, runs=4)
+SHORT = Size(seconds=18, loops=16, runs=4)
 
 
 def test_whatever_dies_nothing_is_lost_and_nothing_is_carried_out_twice(tmp_path: Path) -> None:

@@ -230,6 +230,7 @@ async def test_a_hundred_comings_and_goings_leave_nothing_behind(opened: Open, a
     cookie = await session_of(alice)
     await connected(opened(AGENT, cookie=cookie))
     tasks, groups = len(asyncio.all_tasks()), set(get_channel_layer().groups)
+    channels = set(get_channel_layer().channels)  # of earlier tests, too: they expire by themselves
 
     for _ in range(100):
         socket = await connected(opened(LOOPS, cookie=cookie))
@@ -239,4 +240,4 @@ async def test_a_hundred_comings_and_goings_leave_nothing_behind(opened: Open, a
     assert set(layer.groups) == groups
     assert {len(members) for members in layer.groups.values()} == {1}
     assert len(asyncio.all_tasks()) <= tasks
-    assert len(layer.channels) <= 1
+    assert len(set(layer.channels) - channels) <= 1
