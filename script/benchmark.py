@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bench_parts import full_tables, grading, memory, recovery, runner, starting, steps
+from bench_parts import full_tables, grading, live, memory, recovery, runner, starting, steps
 from bench_parts.bench import Bench, Section
 from bench_parts.contending import CONTENDERS
 from bench_parts.programs import ROOT
@@ -29,6 +29,7 @@ SECTIONS: dict[str, Section] = {
     "start": starting.measure,
     "full-tables": full_tables.measure,
     "recovery": recovery.measure,
+    "live": live.measure,
     "memory": memory.measure,
     "runner": runner.measure,
     "graders": grading.measure,
