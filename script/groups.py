@@ -45,6 +45,7 @@ class Group:
     without: Sequence[str] = ("schemathesis",)  # plugins that it does not use and that take a second to load
     needs_chromium: bool = False
     needs_agents: bool = False
+    again: bool = False  # real processes and browsers: what fails is tried once more, alone, and the table says so
 
     @property
     def folder(self) -> Path:
@@ -63,8 +64,8 @@ GROUPS = (
     Group("architecture", [Database.SQLITE], fast=True),
     Group("services", BOTH, fast=True),
     Group("web", BOTH, fast=True, without=()),
-    Group("journeys", BOTH),
-    Group("browser", [Database.SQLITE], needs_chromium=True),
+    Group("journeys", BOTH, again=True),
+    Group("browser", [Database.SQLITE], needs_chromium=True, again=True),
     Group("agents", [Database.SQLITE], needs_agents=True),
 )
 

@@ -5,8 +5,10 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
+Status = TypeVar("Status", bound=StrEnum)
 PAGE = ROOT / "docs" / "state-machines.md"
 
 
@@ -33,7 +35,7 @@ def page() -> str:
     )
 
 
-def _machine(name: str, moves: Mapping[StrEnum, frozenset[StrEnum]]) -> list[str]:
+def _machine(name: str, moves: Mapping[Status, frozenset[Status]]) -> list[str]:
     ended = [status for status, after in moves.items() if not after]
     lines = [f"  {status} --> {after}" for status, then in moves.items() for after in sorted(then)]
     lines += [f"  {status} --> [*]" for status in ended]
