@@ -20,15 +20,16 @@ async def hear(hand_on: HandOn) -> None:
     """Runs on the server's loop as long as it does."""
     live.travel_by(hand_on.from_any_thread)
     try:
-        last = await database_sync_to_async(newest_event_id)()
+        last: int | None = None
         while True:
-            await asyncio.sleep(TAIL_SECONDS)
             try:
+                if last is None:
+                    last = await database_sync_to_async(newest_event_id)()
                 last, events = await database_sync_to_async(events_after)(last)
+                if events:
+                    await hand_on.waiting.put(events)
             except Exception as error:
                 log.warning("events of other processes not read; tried again soon", error=repr(error))
-                continue
-            if events:
-                await hand_on.waiting.put(events)
+            await asyncio.sleep(TAIL_SECONDS)
     finally:
         live.travel_by(None)

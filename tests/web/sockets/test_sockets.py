@@ -241,3 +241,23 @@ async def test_a_hundred_comings_and_goings_leave_nothing_behind(opened: Open, a
     assert {len(members) for members in layer.groups.values()} == {1}
     assert len(asyncio.all_tasks()) <= tasks
     assert len(set(layer.channels) - channels) <= 1
+
+
+async def test_a_database_that_is_away_for_a_moment_does_not_end_the_hearing(
+    opened: Open, agent: Any, alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from django.db import OperationalError
+
+    from trinity import live_embedded
+
+    def away() -> int:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(live_embedded, "TAIL_SECONDS", 0.02)
+    monkeypatch.setattr(live_embedded, "newest_event_id", away)
+    socket = await connected(opened(AGENT, cookie=await session_of(alice)))
+    await asyncio.sleep(0.1)
+
+    await sync_to_async(play, thread_sensitive=False)(agent, alice)
+
+    assert (await heard(socket, 1))[0]["type"] == "loop_started"
