@@ -10,7 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from accounts.models import ApiKey, AuditEvent, User
+from accounts.models import ApiKey, AuditEvent, RememberedAnswer, User
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction, UserKind
 from trinity.kernel import clock
@@ -18,6 +18,7 @@ from trinity.kernel.errors import Refused, refused_field
 from trinity.kernel.vocabulary import RefusalCode
 
 KEY_PREFIX = "trk"
+ANSWERS_KEPT = dt.timedelta(hours=24)
 LAST_USED_EVERY = dt.timedelta(minutes=1)  # so that a busy key costs no write per request
 
 
@@ -104,6 +105,11 @@ def key_for_secret(secret: str) -> ApiKey | None:
     return key
 
 
+def looked_now(user: User) -> None:
+    """The user has seen what the dashboard told; what ends from now on is new to them."""
+    User.objects.filter(pk=user.pk).update(last_looked_at=clock.now())
+
+
 def audit(
     action: AuditAction,
     target: str,
@@ -123,6 +129,11 @@ def audit(
         by_key_id=by.key_id if by else None,
         facts=dict(facts or {}),
     )
+
+
+def forget_answers() -> int:
+    """Delete remembered answers that are too old to be given again; returns how many."""
+    return RememberedAnswer.objects.filter(at__lte=clock.now() - ANSWERS_KEPT).delete()[0]
 
 
 def forbidden(detail: str) -> Refused:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,6 +16,16 @@ from trinity.rest import query
 from trinity.rest.doors import Door, location
 from trinity.rest.schema import LOCATION
 
+_ANY_PROGRAM = OpenApiExample(
+    "Any program",
+    value={
+        "name": "reporter",
+        "runtime": "command",
+        "runtime_settings": {"argv": ["/usr/local/bin/report", "--short"], "output": "text"},
+        "execution_timeout_seconds": 600,
+    },
+    request_only=True,
+)
 AGENT_NAME = query.in_path("The agent's name.", NAME_PATTERN)
 
 
@@ -52,6 +62,7 @@ class Agents(Door):
         operation_id="create_agent",
         request=schemas.NewAgent,
         responses={201: schemas.AgentShape},
+        examples=[_ANY_PROGRAM],
         parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:

@@ -1,6 +1,6 @@
 """REST doors of executions; thin: they read, call one service or query, and present."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -51,6 +51,7 @@ class AgentExecutions(AgentDoor):
         operation_id="call_agent",
         request=schemas.Call,
         responses={202: schemas.Called},
+        examples=[OpenApiExample("One call", value={"prompt": "Say hello.", "timeout_seconds": 60}, request_only=True)],
         parameters=[IDEMPOTENCY_KEY, LOCATION],
     )
     def post(self, request: Request, name: str) -> Response:

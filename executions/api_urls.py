@@ -11,6 +11,5 @@ urlpatterns = [
     path("executions/<str:execution_id>/abandon", api.AbandonExecution.as_view(), name="execution-abandon"),
     path("agents/<str:name>/executions", api.AgentExecutions.as_view(), name="agent-executions"),
     path("graders/", grading_api.GraderCatalogue.as_view(), name="graders"),
-    path("graders", grading_api.GraderCatalogue.as_view(schema=None)),
     path("graders/grade", grading_api.Grade.as_view(), name="grade"),
 ]

@@ -7,13 +7,16 @@ from trinity.rest.shapes import Shape, word
 
 
 class GraderOption(Shape):
-    """One option of a kind of grader; further members say its bounds."""
+    """One option of a kind of grader; with its bounds."""
 
     name = serializers.CharField()
     type = serializers.CharField()
     required = serializers.BooleanField()  # type: ignore[assignment]
     default = serializers.JSONField()
     meaning = serializers.CharField()
+    minimum = serializers.IntegerField(required=False)
+    maximum = serializers.IntegerField(required=False)
+    choices = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class GraderShape(Shape):

@@ -8,6 +8,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from trinity.kernel import clock
+from trinity.kernel.rows import Sql
 
 
 def database_now() -> dt.datetime | Combinable:
@@ -18,6 +19,13 @@ def database_now() -> dt.datetime | Combinable:
 def lease_end(seconds: float) -> dt.datetime | Combinable:
     """The end of a lease that begins now."""
     return database_now() + dt.timedelta(seconds=seconds)
+
+
+def lease_end_sql(seconds: float) -> dt.datetime | Sql:
+    """The same for a statement that is built once."""
+    if connection.vendor != "postgresql":
+        return clock.now() + dt.timedelta(seconds=seconds)
+    return Sql("STATEMENT_TIMESTAMP() + %s", (dt.timedelta(seconds=seconds),))
 
 
 def run_out(grace_seconds: float = 0) -> Q:

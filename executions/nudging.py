@@ -1,20 +1,30 @@
 """Tells the workers of a place that an agent has work; carries an id only, and may be lost without harm."""
 
+import time
 from collections.abc import Callable
 
 import structlog
 from django.conf import settings
 
 log = structlog.get_logger(__name__)
+# After a failure nothing is sent for so long: a Redis that hangs costs its socket timeout each time, and a sweep that
+# wakes two hundred parks would wait for it two hundred times.
+QUIET_SECONDS = 5.0
+_quiet_until = 0.0
 
 
 def _send_to_queue(agent_id: int, place: str) -> None:
     from executions.tasks import take_work  # tasks import the worker, which imports the services that nudge
-    from executions.worker import current
 
-    # A broker in memory ends at this process: beside the embedded server (a command) nobody would hear it.
-    if settings.DISTRIBUTED or current.is_running():
+    if _somebody_hears():
         take_work.apply_async((agent_id,), queue=queue_of(place))
+
+
+def _somebody_hears() -> bool:
+    """A broker in memory ends at this process: beside the embedded server (a command) nobody would hear it."""
+    from executions.worker import current  # as above
+
+    return settings.DISTRIBUTED or current.is_running()
 
 
 def queue_of(place: str) -> str:
@@ -27,8 +37,8 @@ _send: Callable[[int, str], None] = _send_to_queue
 
 def send_with(send: Callable[[int, str], None] | None) -> None:
     """Replace how a nudge travels (None: by Celery); a process without a broker hands it on directly."""
-    global _send
-    _send = send or _send_to_queue
+    global _send, _quiet_until
+    _send, _quiet_until = send or _send_to_queue, 0.0
 
 
 def tell_of_abandoned(place: str) -> None:
@@ -36,14 +46,19 @@ def tell_of_abandoned(place: str) -> None:
     from executions.tasks import end_abandoned  # as above
 
     try:
-        end_abandoned.apply_async(queue=queue_of(place))
+        if _somebody_hears():
+            end_abandoned.apply_async(queue=queue_of(place))
     except Exception as error:
         log.warning("not told of an abandoned run; the next renewal finds it", place=place, error=repr(error))
 
 
 def nudge(agent_id: int, place: str) -> None:
     """Say that the agent has work. A broker that is away costs at most its socket timeout: the sweep finds it."""
+    global _quiet_until
+    if time.monotonic() < _quiet_until:
+        return
     try:
         _send(agent_id, place)
     except Exception as error:
+        _quiet_until = time.monotonic() + QUIET_SECONDS
         log.warning("nudge not sent; the sweep will find the work", agent_id=agent_id, error=repr(error))

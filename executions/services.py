@@ -10,19 +10,18 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, IntegerField, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
-
 from agents.models import Agent
 from agents.runtimes.base import Away, ErrorKind, Outcome
 from executions import trajectory
 from executions.columns import duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
-from executions.lease import lease_end
+from executions.lease import lease_end, lease_end_sql
+from executions.line import next_in_line
 from executions.models import Execution
 from executions.receivers import receiver_of
 from executions.step import AgentStep, agent_step
 from executions.vocabulary import ExecutionStatus, Trigger
+from trinity.kernel import rows
 from trinity.kernel.errors import Broken
 
 
@@ -39,7 +38,7 @@ class Claimant:
 
 def queue_execution(step: AgentStep, *, trigger: Trigger, prompt: str, timeout_seconds: int, **more: Any) -> Execution:
     """Make an execution that waits for a slot of the step's agent. `more` are further columns."""
-    execution = Execution.objects.create(
+    execution = Execution(
         agent=step.agent,
         trigger=trigger,
         prompt=prompt,
@@ -47,7 +46,7 @@ def queue_execution(step: AgentStep, *, trigger: Trigger, prompt: str, timeout_s
         queued_at=step.now,
         **more,
     )
-    step.queued[execution.pk] = execution
+    step.new[execution.pk] = execution
     step.work_is_left = True
     return execution
 
@@ -71,25 +70,15 @@ def admit(step: AgentStep, claimant: Claimant) -> Execution | None:
 
 
 def _next_in_line(step: AgentStep, agent: Agent) -> Execution | None:
-    in_flight = (
-        Execution.objects.filter(agent=OuterRef("agent"), status=ExecutionStatus.RUNNING)
-        .order_by()
-        .values("agent")
-        .annotate(count=Count("pk"))
-        .values("count")
-    )
-    found = (
-        Execution.objects.filter(agent=agent, status=ExecutionStatus.QUEUED)
-        .filter(Q(not_before=None) | Q(not_before__lte=step.now))
-        .annotate(slots_taken=Coalesce(Subquery(in_flight, output_field=IntegerField()), 0))
-        .order_by("queued_at", "id")
-        .values_list("id", "slots_taken")
-        .first()
-    )
-    if found is None or found[1] >= agent.max_parallel_tasks:
+    """The oldest due execution, when a slot is free; those of this very step come last."""
+    slots_taken, oldest = next_in_line(agent.pk, step.now)
+    new = next((one for one in step.new.values() if one.waiting), None)
+    if slots_taken >= agent.max_parallel_tasks or (oldest is None and new is None):
         step.work_is_left = False
         return None
-    execution = step.queued.get(found[0]) or Execution.objects.get(pk=found[0])
+    execution = new if oldest is None else rows.read(Execution, oldest)
+    if execution is None:
+        raise Broken(f"Execution {oldest} is gone; executions are never deleted.")
     execution.agent = agent
     return execution
 
@@ -105,7 +94,7 @@ def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
         "host": claimant.host,
         "spool_id": claimant.spool_id,
     }
-    _move_waiting(execution, columns, lease_until=lease_end(claimant.lease_seconds))
+    _move_waiting(step, execution, columns | {"lease_until": lease_end_sql(claimant.lease_seconds)})
 
 
 def take(agent_id: int, claimant: Claimant) -> Execution | None:
@@ -143,7 +132,7 @@ def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
         "lease_until": None,
         "activity": "",
     }
-    if not _mine(execution).update(**columns):
+    if not rows.update(Execution, _claim_of(execution), columns):
         return False
     _remember(execution, columns)
     trajectory.store(execution, outcome.steps)
@@ -182,7 +171,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
         "lease_until": None,
         "activity": "",
     }
-    if not _mine(execution).update(**columns):
+    if not Execution.objects.filter(**_claim_of(execution)).update(**columns):
         return False
     _remember(execution, columns)
     receiver_of(execution).waits(step, execution)
@@ -197,13 +186,13 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         "not_before": None,
         "waits_for_model": "",
     }
-    _move_waiting(execution, columns)
+    _move_waiting(step, execution, columns)
 
 
-def _move_waiting(execution: Execution, columns: dict[str, Any], **expressions: Any) -> None:
+def _move_waiting(step: AgentStep, execution: Execution, columns: dict[str, Any]) -> None:
     """Under the agent's lock nobody else can have moved it. Were it so, `admit` would ask for it for ever."""
-    waiting = Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.QUEUED)
-    if not waiting.update(**columns, **expressions):
+    waiting = {"pk": execution.pk, "status": ExecutionStatus.QUEUED}
+    if execution.pk not in step.new and not rows.update(Execution, waiting, columns):
         raise Broken(f"Execution {execution.pk} changed outside its agent's lock.")
     _remember(execution, columns)
 
@@ -221,7 +210,7 @@ def take_over(execution: Execution, claimant: Claimant) -> bool:
             "host": claimant.host,
             "spool_id": execution.spool_id or claimant.spool_id,
         }
-        as_judged = _mine(execution).filter(lease_until=execution.lease_until)
+        as_judged = Execution.objects.filter(**_claim_of(execution), lease_until=execution.lease_until)
         moved = as_judged.update(**columns, lease_until=lease_end(claimant.lease_seconds))
         if moved:
             _remember(execution, columns)
@@ -229,9 +218,9 @@ def take_over(execution: Execution, claimant: Claimant) -> bool:
     return bool(moved)
 
 
-def _mine(execution: Execution) -> Any:
+def _claim_of(execution: Execution) -> dict[str, Any]:
     """The row as long as this claim holds: every write of an outcome goes through this guard."""
-    return Execution.objects.filter(pk=execution.pk, status=ExecutionStatus.RUNNING, claim_token=execution.claim_token)
+    return {"pk": execution.pk, "status": ExecutionStatus.RUNNING, "claim_token": execution.claim_token}
 
 
 def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:

@@ -16,7 +16,8 @@ from agents.locking import lock_agent
 from agents.models import Agent
 from executions import nudging
 from executions.models import Execution
-from trinity.kernel import clock, live
+from trinity.kernel import clock, live, rows
+from trinity.kernel.crashpoints import CrashPoint, reached
 
 
 @dataclass(slots=True)
@@ -26,14 +27,18 @@ class AgentStep:
     agent: Agent
     now: dt.datetime
     live_events: list[live.LiveEvent] = field(default_factory=list)
-    queued: dict[str, Execution] = field(default_factory=dict)  # made in this step, not to be read again
+    new: dict[str, Execution] = field(default_factory=dict)  # made in this step, inserted at its end
     records: dict[str, Any] = field(default_factory=dict)  # rows of other apps, each loaded once
     writers: list[Callable[[], None]] = field(default_factory=list)  # gathered changes, written once at the end
     work_is_left: bool = False  # a worker should be told
 
     def write_gathered(self) -> None:
+        """What was gathered, each row once: a run that begins in the step that made it is inserted as begun."""
+        for execution in self.new.values():
+            rows.insert(execution)
         for write in self.writers:
             write()
+        self.new, self.writers = {}, []
 
     def tell(self) -> None:
         """After the commit: live events and the nudge; their failure never fails the work."""
@@ -50,6 +55,8 @@ def agent_step(agent_id: int) -> Iterator[AgentStep]:
         step = AgentStep(lock_agent(agent_id), clock.now())
         yield step
         step.write_gathered()
+        reached(CrashPoint.BEFORE_COMMIT)
+    reached(CrashPoint.AFTER_COMMIT)
     step.tell()
 
 

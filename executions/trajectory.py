@@ -37,9 +37,15 @@ def read(execution: Execution) -> dict[str, Any] | None:
         return None
     return {
         "format": FORMAT,
-        "steps": json.loads(zlib.decompress(bytes(row.compressed))),
+        "steps": steps_of(row),
         "end_reason": end_reason(execution),
     }
+
+
+def steps_of(row: Trajectory) -> list[list[dict[str, Any]]]:
+    """The steps of a stored trajectory, each a list of calls."""
+    steps: list[list[dict[str, Any]]] = json.loads(zlib.decompress(bytes(row.compressed)))
+    return steps
 
 
 def end_reason(execution: Execution) -> str:

@@ -18,7 +18,7 @@ class ExecutionStatus(StrEnum):
 
 # From each status, what may follow. `running → queued` is a model that was away (section 3).
 LEGAL_MOVES: dict[ExecutionStatus, frozenset[ExecutionStatus]] = {
-    ExecutionStatus.QUEUED: frozenset({ExecutionStatus.RUNNING, ExecutionStatus.CANCELLED, ExecutionStatus.FAILED}),
+    ExecutionStatus.QUEUED: frozenset({ExecutionStatus.RUNNING, ExecutionStatus.CANCELLED}),
     ExecutionStatus.RUNNING: frozenset(
         {
             ExecutionStatus.COMPLETED,

@@ -1,7 +1,7 @@
 """REST doors of loops (section 2); thin: they read, call one service or query, and present."""
 
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -25,6 +25,16 @@ from trinity.rest.schema import IDEMPOTENCY_KEY, LOCATION
 
 _LIMITS = {"status": query.word(LoopStatus, "Only those in this status."), "limit": query.limit()}
 _ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=["200", "304"], description='`W/"version"`')
+_UNTIL_DONE = OpenApiExample(
+    "Drain a folder",
+    value={
+        "message": "Take the next text. Reply [[DONE]] if there is none.",
+        "max_runs": 20,
+        "stop_signal": "[[DONE]]",
+        "max_cost_usd": 5,
+    },
+    request_only=True,
+)
 _IF_NONE_MATCH = OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER, description="An ETag read before.")
 
 
@@ -63,6 +73,7 @@ class AgentLoops(LoopList, AgentDoor):
         operation_id="start_loop",
         request=schemas.NewLoop,
         responses={202: schemas.StartedLoop},
+        examples=[_UNTIL_DONE],
         parameters=[IDEMPOTENCY_KEY, LOCATION],
     )
     def post(self, request: Request, name: str) -> Response:

@@ -9,6 +9,7 @@ from executions.step import AgentStep
 from loops.decisions import End, LoopFacts, Park
 from loops.models import COUNTERS, Loop, LoopEvent
 from loops.vocabulary import EventKind, LoopStatus
+from trinity.kernel import rows
 from trinity.kernel.errors import Broken
 from trinity.kernel.money import to_dollars
 
@@ -86,7 +87,7 @@ class LoopRecord:
                 raise Broken(f"Loop {self.loop.pk}: {sorted(self.columns)} changed without an event.")
             return
         before = self.loop.version - len(self.events)
-        if not Loop.objects.filter(pk=self.loop.pk, version=before).update(**self.columns):
+        if not rows.update(Loop, {"pk": self.loop.pk, "version": before}, self.columns):
             raise Broken(f"Loop {self.loop.pk} changed outside its agent's lock.")
         LoopEvent.objects.bulk_create(self.events)
         self.columns, self.events = {}, []
@@ -95,7 +96,10 @@ class LoopRecord:
 def record_of(step: AgentStep, loop_id: str) -> LoopRecord:
     """The step's one record of this loop; the row is read once, under the lock."""
     if loop_id not in step.records:
-        record = LoopRecord(step, Loop.objects.get(pk=loop_id))
+        loop = rows.read(Loop, loop_id)
+        if loop is None:
+            raise Broken(f"Loop {loop_id} is gone; loops are never deleted.")
+        record = LoopRecord(step, loop)
         step.records[loop_id] = record
         step.writers.append(record.write)
     found: LoopRecord = step.records[loop_id]

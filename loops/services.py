@@ -23,6 +23,7 @@ from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
 from loops.record import LoopRecord, record_of
 from loops.vocabulary import EventKind, StopAnswer
+from trinity.kernel import rows
 
 log = structlog.get_logger(__name__)
 
@@ -85,7 +86,8 @@ def _queue_run(record: LoopRecord, run_number: int) -> None:
         started_by_key_id=loop.started_by_key_id,
         source_agent_id=loop.source_agent_id,
     )
-    Run(loop_id=loop.pk, run_number=run_number, execution=execution).save(force_insert=True)
+    run = Run(loop_id=loop.pk, run_number=run_number, execution=execution)
+    step.writers.append(lambda: rows.insert(run))
 
 
 def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:

@@ -130,7 +130,6 @@ def sizes_are_thought_of() -> Verdict:
 # The longest first: the rest passes beside them.
 CHECKS: Sequence[Check] = (
     Check("types (mypy --strict)", command(sys.executable, "-m", "mypy", "--show-traceback", ".")),
-    Check("templates: layout (djlint)", command(*tool("djlint", "templates", "--check"))),
     Check("templates: rules (djlint)", command(*tool("djlint", "templates", "--lint", "--quiet"))),
     Check("API description is fresh", openapi_is_fresh),
     Check(

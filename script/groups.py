@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
-GROUP_SECONDS = 900  # a group that hangs must not take the whole time that there is
+GROUP_SECONDS = 1500  # a group that hangs must not take the whole time that there is
 # What a developer's shell may hold and a test must not meet.
 NOT_FOR_TESTS = ("DATABASE_URL", "REDIS_URL", "TEST_DATABASE_URL", "TEST_REDIS_URL", "DJANGO_SETTINGS_MODULE")
 
@@ -45,6 +45,7 @@ class Group:
     without: Sequence[str] = ("schemathesis",)  # plugins that it does not use and that take a second to load
     needs_chromium: bool = False
     needs_agents: bool = False
+    again: bool = False  # real processes and browsers: what fails is tried once more, alone, and the table says so
 
     @property
     def folder(self) -> Path:
@@ -63,8 +64,8 @@ GROUPS = (
     Group("architecture", [Database.SQLITE], fast=True),
     Group("services", BOTH, fast=True),
     Group("web", BOTH, fast=True, without=()),
-    Group("journeys", BOTH),
-    Group("browser", [Database.SQLITE], needs_chromium=True),
+    Group("journeys", BOTH, again=True),
+    Group("browser", [Database.SQLITE], needs_chromium=True, again=True),
     Group("agents", [Database.SQLITE], needs_agents=True),
 )
 

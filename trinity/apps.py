@@ -1,4 +1,4 @@
-"""Joins the project's own parts at start: system checks. Imports no app's models."""
+"""Joins the project's own parts at start: system checks, how live events travel. Imports no app's models."""
 
 from django.apps import AppConfig
 
@@ -8,4 +8,12 @@ class TrinityConfig(AppConfig):
     verbose_name = "Trinity"
 
     def ready(self) -> None:
+        from django.conf import settings
+
         from trinity import checks  # noqa: F401 — importing registers the checks
+        from trinity.kernel import live
+
+        if settings.DISTRIBUTED:  # embedded, the server chooses for itself once somebody listens
+            from trinity.live_redis import Publisher
+
+            live.travel_by(Publisher(settings.REDIS_URL))

@@ -1,8 +1,30 @@
-"""ASGI: what Daphne serves."""
+"""ASGI: what Daphne serves, pages and sockets."""
 
 import os
 
+from channels.routing import ProtocolTypeRouter, URLRouter
 from django.core.asgi import get_asgi_application
+from django.urls import re_path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "trinity.settings")
-application = get_asgi_application()
+pages = get_asgi_application()  # sets Django up, so it comes before anything that holds models
+
+from agents.models import NAME_PATTERN  # noqa: E402
+from loops.consumers import AgentSocket, LoopsSocket, NoSocket  # noqa: E402
+from trinity import checks, embedded  # noqa: E402
+
+checks.refuse_unsafe_settings()
+embedded.refuse_to_serve_alone()
+
+application = ProtocolTypeRouter(
+    {
+        "http": pages,
+        "websocket": URLRouter(
+            [
+                re_path(rf"^ws/agents/(?P<name>{NAME_PATTERN})/\Z", AgentSocket.as_asgi()),
+                re_path(r"^ws/loops/\Z", LoopsSocket.as_asgi()),
+                re_path(r"", NoSocket.as_asgi()),
+            ]
+        ),
+    }
+)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import structlog
+from django.conf import settings
 
 from executions.worker import current
 from executions.worker.home import OneServer
@@ -22,15 +23,29 @@ log = structlog.get_logger(__name__)
 CLOSE_SECONDS = 2  # for requests that are open when the server is told to end
 
 
+_held: OneServer | None = None
+
+
 def only_one(home: Path) -> OneServer:
     """Hold the data for this process; Broken, with a sentence, when another server has it."""
+    global _held
     lock = OneServer(home)
     if not lock.take():
         raise Broken(
             f"Another Trinity server (process {lock.holder()}) works on the data in {home}. "
             "End it first, or set TRINITY_HOME to another folder."
         )
+    _held = lock
     return lock
+
+
+def refuse_to_serve_alone() -> None:
+    """End a web server that was started by itself on SQLite: nobody would carry out what it queues."""
+    if not settings.DISTRIBUTED and _held is None and not getattr(settings, "IN_TESTS", False):
+        raise SystemExit(
+            "DATABASE_URL and REDIS_URL are not set: on SQLite pages, API and worker are one process. "
+            "Start script/server, or set both."
+        )
 
 
 def run(host: str, port: int, *, ready: Callable[[], None]) -> bool:

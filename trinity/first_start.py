@@ -26,6 +26,14 @@ class FirstStart:
     password: str
     api_key: str
 
+    def in_words(self, home: Path) -> str:
+        """What a newcomer needs."""
+        return (
+            f"  log in as   admin / {self.password}\n"
+            f"  API key     {self.api_key}\n"
+            f"  (both are kept in {home}/admin-password and {home}/admin-api-key)"
+        )
+
 
 def set_up(home: Path) -> FirstStart | None:
     """Make everything in one transaction when there is no user yet; None when there is."""

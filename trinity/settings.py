@@ -23,6 +23,7 @@ PORT = env.int("PORT", default=8000)
 TRINITY_URL = env.str("TRINITY_URL", default=f"http://127.0.0.1:{PORT}")  # where agents find this server
 
 DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY_IS_GIVEN = bool(env.str("SECRET_KEY", default=""))
 SECRET_KEY = env.str("SECRET_KEY", default="") or secret_from_file(TRINITY_HOME / "secret-key")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", HOST])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
@@ -57,14 +58,31 @@ def sqlite_database(path: str, synchronous: str = "FULL") -> dict[str, object]:
     }
 
 
+# A server that is cut off without a word is noticed in seconds; TCP alone would wait for a quarter of an hour. The
+# other way round, a worker cut off within a transaction would hold its agent's lock for hours: the server ends it.
+POSTGRES_OPTIONS = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+    "options": "-c idle_in_transaction_session_timeout=30s",
+}
+
+
 def postgres_database(url: str, pool_size: int) -> dict[str, object]:
-    """PostgreSQL through psycopg 3 with its own pool, so that no step opens a session."""
+    """PostgreSQL through psycopg 3 with its own pool, so that no step opens a session.
+
+    What stands in the URL's query (`?sslmode=require`) outranks our own options.
+    """
+    given = environ.Env.db_url_config(url)
+    pool = {"min_size": 1, "max_size": pool_size, "timeout": 10}
     return {
-        **environ.Env.db_url_config(url),
+        **given,
         "ENGINE": "django.db.backends.postgresql",
         "CONN_MAX_AGE": 0,  # the pool keeps the sessions
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": pool_size, "timeout": 10}},
+        "OPTIONS": {**POSTGRES_OPTIONS, **given.get("OPTIONS", {}), "pool": pool},
     }
 
 
@@ -80,7 +98,9 @@ CELERY_BROKER_URL = REDIS_URL or "memory://"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
         "visibility_timeout": env.int("TRINITY_VISIBILITY_TIMEOUT", default=4 * 3600),
-        "socket_timeout": 10,  # above the longest blocking read of a worker
+        # As long as a request may wait for a Redis that accepts and never answers. A worker's blocking reads last
+        # one second (Kombu's BRPOP), so they stay below.
+        "socket_timeout": 2,
         "socket_connect_timeout": 2,
         "max_retries": 0,
     }
@@ -96,6 +116,8 @@ CELERY_TASK_DEFAULT_QUEUE = f"place.{TRINITY_PLACE}"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker whose Redis is away for hours sweeps on, and hears again later
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # a fanout queue per worker, to be told what the database says anyway
 CELERY_TIMEZONE = "UTC"
 
 # --- Django -----------------------------------------------------------------------------------------------
@@ -124,6 +146,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.gzip.GZipMiddleware",  # pads its answers, so that their length tells nothing of a secret
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "trinity.middleware.RequestId",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -229,7 +252,12 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Trinity",
-    "DESCRIPTION": "Runs AI agents in durable, guarded loops.",
+    "DESCRIPTION": (
+        "Runs AI agents in durable, guarded loops: the same task, sent to one agent again and again, with guardrails "
+        "that end it.\n\nSend `Authorization: Bearer <key>`: a user's key acts as that user, an agent's key as that "
+        "agent. Bodies are JSON and read strictly: an unknown field, a number in quotes or a value out of bounds is "
+        "refused. Every error is `application/problem+json` and names the fields at fault. Lists are bare arrays."
+    ),
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,

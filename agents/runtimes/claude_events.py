@@ -100,16 +100,16 @@ class Heard:
         message = line.get("message")
         if not isinstance(message, dict):
             return
-        if message.get("model") == SYNTHETIC_MODEL or line.get("is_api_error_message") is True:
-            self.api_error = line
-            return
         parent = line.get("parent_tool_use_id")
         agent = parent if isinstance(parent, str) else None
+        if message.get("model") == SYNTHETIC_MODEL or line.get("is_api_error_message") is True:
+            self.api_error = line if agent is None else self.api_error
+            return
         key = (agent, message["id"] if isinstance(message.get("id"), str) else self._line_number)
         self.trajectory.step(key)
         if agent is None:
             self.model = name_of(message.get("model")) or self.model
-        self.api_error = {}  # the model answers again
+            self.api_error = {}  # the model answers again
         for block in said_in(message.get("content")):
             if block.get("type") in CALL_BLOCKS:
                 self._call(key, block, agent)

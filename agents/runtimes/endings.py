@@ -10,14 +10,14 @@ from trinity.kernel.text import clean
 
 def forced_end(printed: Printed) -> Outcome | None:
     """The outcome when no word of the agent counts: never started, ended on request, or too late."""
+    if printed.terminated:
+        return failed(ErrorKind.ABANDONED, "It was ended on request before it had finished.")
     if printed.start_error is not None:
         return failed(
             ErrorKind.NOT_STARTED,
             "The agent's program did not start. Check that it is installed and that its folder is there."
             f" {clean(printed.start_error, 2_000)}",
         )
-    if printed.terminated:
-        return failed(ErrorKind.ABANDONED, "It was ended on request before it had finished.")
     if printed.timed_out:
         return Outcome(
             ending=Ending.TIMED_OUT,

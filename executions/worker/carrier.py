@@ -24,6 +24,7 @@ from executions.worker.home import Home, WorkerLock
 from executions.worker.renewer import Renewer
 from executions.worker.sweep import Sweep
 from executions.worker.watcher import Watcher
+from trinity.kernel.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger(__name__)
 STEPS_IN_A_ROW = 20  # then a scripted loop gives its thread back, so that others get their turn
@@ -141,6 +142,11 @@ class Carrier:
 
     # --- carrying out -----------------------------------------------------------------------------------
 
+    def go_on_with(self, execution: Execution) -> None:
+        """Carry a run on that was taken over; its lease is kept from now on, however long it waits for a thread."""
+        self._keep(execution)
+        self.soon(self.carry, execution)
+
     def carry(self, execution: Execution) -> None:
         """Go on with a claimed execution, wherever it is: not started, running, finished or lost."""
         self._keep(execution)
@@ -175,6 +181,7 @@ class Carrier:
 
     def _watch(self, execution: Execution, pidfd: int) -> None:
         self.watcher.when_ended(pidfd, lambda: self.soon(self.carry, execution))
+        reached(CrashPoint.WATCHED)
 
     def _settle_and_go_on(self, execution: Execution, outcome: Outcome) -> None:
         following = self._settle(execution, outcome)
@@ -186,7 +193,9 @@ class Carrier:
         with self._lock:
             self._reserved += 1
         try:
+            reached(CrashPoint.BEFORE_SETTLE)
             following = settle(execution, outcome, None if self.stopping else self.claimant)
+            reached(CrashPoint.AFTER_SETTLE)
         except (OperationalError, InterfaceError) as error:  # not our mistake: the database is away
             log.warning("outcome not settled yet", execution_id=execution.pk, error=repr(error))
             close_old_connections()

@@ -45,10 +45,16 @@ class Home:
             os.close(descriptor)
 
     def hold_worker_lock(self) -> "WorkerLock":
-        """A fresh worker name, and the lock that says it lives."""
+        """A fresh worker name, and the lock that says it lives.
+
+        The file gets its name when it is locked: between its creation and its lock, a worker that starts at the same
+        time would remove it as a dead one's, and everybody would take this worker's runs over.
+        """
         name = f"{socket.gethostname()[:30]}.{os.getpid()}.{secrets.token_hex(4)}"
-        descriptor = os.open(self._lock_path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        draft = self._lock_path(name).with_suffix(".new")
+        descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        draft.rename(self._lock_path(name))
         return WorkerLock(name, self._lock_path(name), descriptor)
 
     def sweep_dead_locks(self) -> None:

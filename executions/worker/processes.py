@@ -1,5 +1,6 @@
 """Goes on with one execution whose agent is a process: start it, watch it, or read what came of it."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from executions.worker import outcomes
 from executions.worker.calls import call_of
 from executions.worker.environment import agent_environment
 from executions.worker.home import Home
+from trinity.kernel.crashpoints import CrashPoint, reached
 from trinity.kernel.errors import Refused
 
 log = structlog.get_logger(__name__)
@@ -49,12 +51,14 @@ def _start(execution: Execution, folder: Path, home: Home) -> Outcome | None:
     try:
         command = runtime(agent.runtime).command(call_of(execution), agent.runtime_settings)
         environment = agent_environment(execution, home) | dict(command.env)
+        reached(CrashPoint.BEFORE_START)
         launch.start(folder, _spec_of(execution, command), stdin=command.stdin, env=environment)
+        reached(CrashPoint.AFTER_START)
     except Refused as error:
         return outcomes.not_started(error.detail)
     except (RunnerNotStarted, OSError) as error:
         log.warning("runner not started", execution_id=execution.pk, error=str(error))
-        full = "ENOSPC" in str(error) or getattr(error, "errno", None) == 28
+        full = f"[Errno {errno.ENOSPC}]" in str(error)  # a runner says it in words only
         kind = ErrorKind.DISK_FULL if full else ErrorKind.NOT_STARTED
         return outcomes.not_started(f"The run could not be started: {error}", kind)
     return None

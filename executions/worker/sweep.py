@@ -73,7 +73,7 @@ class Sweep:
                 return
             if take_over(execution, self._carrier.claimant):
                 log.info("run taken over", execution_id=execution.pk)
-                self._carrier.soon(self._carrier.carry, execution)
+                self._carrier.go_on_with(execution)
 
     def _orphans(self) -> list[Execution]:
         carrier = self._carrier

@@ -1,4 +1,4 @@
-"""Starts the embedded server as a newcomer would, and talks to it from outside; knows nothing of its inside."""
+"""Starts an installation as a newcomer would, and talks to it from outside; knows nothing of its inside."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(look: Callable[[], Found], *, seconds: float = 30, what: str = "") -> Found:
+def wait_for(look: Callable[[], Found | None], *, seconds: float = 30, what: str = "") -> Found:
     """What `look` finds, as soon as it is true; fails after `seconds`."""
     ends = time.monotonic() + seconds
     while True:
@@ -35,8 +35,8 @@ def wait_for(look: Callable[[], Found], *, seconds: float = 30, what: str = "") 
         time.sleep(0.05)
 
 
-class EmbeddedServer:
-    """One installation in a folder of its own; its process may be ended and started again."""
+class Installation:
+    """One installation in a folder of its own; the process that serves it may be ended and started again."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -52,6 +52,10 @@ class EmbeddedServer:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
+    def command(self) -> list[str]:
+        """What serves its pages and API."""
+        raise NotImplementedError
+
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
@@ -62,17 +66,25 @@ class EmbeddedServer:
 
     def start(self) -> None:
         """Start, and return when requests are answered."""
+        self.launch()
+        self.wait_for_answers()
+
+    def wait_for_answers(self) -> None:
+        """Return when requests are answered."""
+        wait_for(self._answers, seconds=60, what="the server")
+
+    def launch(self) -> None:
+        """Start, and do not wait."""
         self.home.mkdir(parents=True, exist_ok=True)
         self.log = (self.home / "server.log").open("ab")
         self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve"],
+            self.command(),
             cwd=ROOT,
             env=self.environment,
             stdout=self.log,
             stderr=self.log,
             start_new_session=True,
         )
-        wait_for(self._answers, seconds=60, what="the server")
 
     def _answers(self) -> bool:
         assert self.process is not None
@@ -126,9 +138,13 @@ class EmbeddedServer:
     def post(self, path: str, body: Any = None) -> tuple[int, Any]:
         return self.call("POST", path, body if body is not None else {})
 
-    def call(self, method: str, path: str, body: Any = None, *, key: str | None = "") -> tuple[int, Any]:
+    def call(
+        self, method: str, path: str, body: Any = None, *, key: str | None = "", **more_headers: str
+    ) -> tuple[int, Any]:
         """Status and parsed body of one request; the admin's key unless told otherwise."""
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json"} | {
+            name.replace("_", "-"): value for name, value in more_headers.items()
+        }
         if key is not None:
             headers["Authorization"] = f"Bearer {key or self.key}"
         sent = json.dumps(body).encode() if body is not None else None
@@ -166,6 +182,13 @@ class EmbeddedServer:
             return None if found["status"] in ("queued", "running") else found
 
         return wait_for(look, seconds=seconds, what=f"{loop_id} to end")
+
+
+class EmbeddedServer(Installation):
+    """Pages, API and worker in one process, on SQLite."""
+
+    def command(self) -> list[str]:
+        return [sys.executable, "manage.py", "serve"]
 
 
 def _parsed(body: bytes) -> Any:

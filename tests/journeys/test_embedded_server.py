@@ -10,7 +10,7 @@ import pytest
 from tests.journeys.conftest import Witness
 from tests.journeys.server import EmbeddedServer, wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 
 def test_a_loop_over_the_inbox_leaves_one_summary_per_text(server: EmbeddedServer) -> None:

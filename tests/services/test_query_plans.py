@@ -33,7 +33,9 @@ def tables_read_whole() -> Iterator[list[str]]:
             found.extend(
                 f"{line}   ({sql})"
                 for line in lines
-                if line.startswith("SCAN") and not any(name in line for name in OF_THE_PRESENT)
+                if line.startswith("SCAN")
+                and line != "SCAN CONSTANT ROW"  # which is no table
+                and not any(name in line for name in OF_THE_PRESENT)
             )
         return execute(sql, params, many, context)
 

@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
-from trinity.rest.problems import as_refusal, our_fault, problem_response
+from trinity.rest.problems import as_refusal, problem_response
 
 API = "/api/"
 
@@ -43,11 +43,6 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """handler404."""
     return _by_address(request, exception, RefusalCode.NOT_FOUND, defaults.page_not_found)
-
-
-def server_error(request: HttpRequest) -> HttpResponseBase:
-    """handler500: the error is in the log, under the request id that the answer names."""
-    return our_fault(request) if request.path.startswith(API) else defaults.server_error(request)
 
 
 def _by_address(

@@ -1,6 +1,5 @@
 """Gives the first answer again to the same Idempotency-Key; the answer is stored with what it made."""
 
-import datetime as dt
 import hashlib
 import json
 import re
@@ -9,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import RememberedAnswer
+from accounts.services import ANSWERS_KEPT
 from accounts.viewers import Viewer
 from trinity.kernel import clock
 from trinity.kernel.errors import Refused, refused_field
@@ -16,7 +16,6 @@ from trinity.kernel.vocabulary import RefusalCode
 
 HEADER = "Idempotency-Key"
 REPEATED_HEADER = "Idempotency-Replayed"
-KEPT = dt.timedelta(hours=24)
 _KEY = re.compile(r"[\x20-\x7e]{1,255}\Z")
 
 
@@ -44,12 +43,12 @@ class IdempotencyKey:
         found = RememberedAnswer.objects.filter(caller=self.caller, route=self.route, key=self.key).first()
         if found is None:
             return None
-        if found.at <= clock.now() - KEPT:
+        if found.at <= clock.now() - ANSWERS_KEPT:
             found.delete()
             return None
         if found.body_hash != self.body_hash:
             raise Refused("This Idempotency-Key came before with another body.", code=RefusalCode.KEY_REUSED)
-        return Answer(found.status, found.body, found.headers, repeated=True)
+        return Answer(found.status, json.loads(found.body), found.headers, repeated=True)
 
     def remember(self, answer: Answer) -> None:
         """Store the answer, in the transaction of what it answers."""
@@ -60,7 +59,7 @@ class IdempotencyKey:
             body_hash=self.body_hash,
             status=answer.status,
             headers=dict(answer.headers),
-            body=answer.body,
+            body=json.dumps(answer.body),  # as text: PostgreSQL's JSON would give its members in another order
             at=clock.now(),
         )
 

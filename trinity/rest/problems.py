@@ -3,7 +3,13 @@
 from typing import Any
 
 import structlog
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+)
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
@@ -21,7 +27,7 @@ RETRY_AFTER_SECONDS = 5
 
 STATUS_OF: dict[RefusalCode, tuple[int, str]] = {
     RefusalCode.INVALID: (400, "The request is not valid"),
-    RefusalCode.MALFORMED: (400, "The body cannot be read"),
+    RefusalCode.MALFORMED: (400, "The request cannot be read"),
     RefusalCode.UNAUTHENTICATED: (401, "Who are you?"),
     RefusalCode.FORBIDDEN: (403, "Not allowed"),
     RefusalCode.NOT_FOUND: (404, "Not found"),
@@ -38,7 +44,7 @@ STATUS_OF: dict[RefusalCode, tuple[int, str]] = {
 _CODE_OF: tuple[tuple[tuple[type[Exception], ...], RefusalCode], ...] = (
     ((Http404, exceptions.NotFound), RefusalCode.NOT_FOUND),
     ((PermissionDenied, exceptions.PermissionDenied), RefusalCode.FORBIDDEN),
-    ((exceptions.AuthenticationFailed,), RefusalCode.UNAUTHENTICATED),
+    ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), RefusalCode.UNAUTHENTICATED),
     ((exceptions.MethodNotAllowed,), RefusalCode.METHOD_NOT_ALLOWED),
     ((exceptions.UnsupportedMediaType,), RefusalCode.UNSUPPORTED_MEDIA_TYPE),
     ((exceptions.Throttled,), RefusalCode.TOO_MANY),
@@ -46,7 +52,6 @@ _CODE_OF: tuple[tuple[tuple[type[Exception], ...], RefusalCode], ...] = (
     ((exceptions.ParseError, SuspiciousOperation), RefusalCode.MALFORMED),
     ((OperationalError, InterfaceError), RefusalCode.UNAVAILABLE),
 )
-# Where the error's own words would say nothing, or would show what is inside.
 _WORDS: dict[RefusalCode, str] = {
     RefusalCode.NOT_FOUND: "There is nothing here.",
     RefusalCode.TOO_LARGE: f"The body is larger than {MAX_BYTES:,} bytes.",
@@ -58,12 +63,26 @@ def as_refusal(error: Exception) -> Refused | None:
     """Any error that a caller can do something about as a refusal; None when it is a fault of ours."""
     if isinstance(error, Refused):
         return error
-    if isinstance(error, exceptions.NotAuthenticated):
-        return Refused("No key was given: send `Authorization: Bearer <key>`.", code=RefusalCode.UNAUTHENTICATED)
     for kinds, code in _CODE_OF:
         if isinstance(error, kinds):
-            return Refused(_WORDS.get(code) or str(error) or "You may not do this.", code=code)
+            return Refused(_said(error, code), code=code)
     return None
+
+
+def _said(error: Exception, code: RefusalCode) -> str:
+    """Our words where the error's own would name settings of ours, or say nothing."""
+    if code in _WORDS:
+        return _WORDS[code]
+    match error:
+        case exceptions.NotAuthenticated():
+            return "No key was given: send `Authorization: Bearer <key>`."
+        case DisallowedHost():
+            return "The Host header names a host that this server does not serve."
+        case TooManyFieldsSent():
+            return "There are too many query parameters."
+        case SuspiciousOperation():
+            return "The request cannot be read."
+    return str(error) or "You may not do this."
 
 
 def problem_for(error: Exception, context: dict[str, Any]) -> Response | None:

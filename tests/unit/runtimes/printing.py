@@ -93,3 +93,14 @@ def one_call(outcome: Outcome) -> dict[str, Any]:
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     with path.open("w") as file:
         file.writelines(lines)
+
+
+def init(*statuses: str) -> dict:
+    servers = [{"name": f"server{number}", "status": status} for number, status in enumerate(statuses)]
+    return {
+        "type": "system",
+        "subtype": "init",
+        "model": "claude-x",
+        "mcp_servers": servers,
+        "tools": ["Bash"],
+    }

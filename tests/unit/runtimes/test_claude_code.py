@@ -65,7 +65,7 @@ def test_every_run_is_a_fresh_session():
     assert not [part for part in argv if re.match(r"--(resume|continue|session-id|fork-session)", part)]
 
 
-@pytest.mark.parametrize("prompt", ["/compact", "/", "/tmp/x is a path", "//"])
+@pytest.mark.parametrize("prompt", ["/compact", "/", "/etc/x is a path", "//"])
 def test_a_prompt_that_begins_with_a_slash_is_no_command(prompt):
     assert started(AgentCall(prompt=prompt)).stdin == b"\n" + prompt.encode()
 

@@ -89,8 +89,11 @@ def test_the_runner_is_told_what_a_final_line_is(output, final_types):
     assert started(output=output).final_types == final_types
 
 
-def test_it_cannot_restrict_tools():
+def test_it_cannot_restrict_tools_and_refuses_to():
     assert COMMAND.restricts_tools(COMMAND.clean_settings({"argv": ["agent"]})) is False
+    with pytest.raises(Refused) as refusal:
+        started(AgentCall(prompt="x", allowed_tools=("Read",)))
+    assert list(refusal.value.errors) == ["allowed_tools"]
 
 
 def test_text_on_stdout_is_the_reply_when_the_exit_code_is_0(tmp_path):

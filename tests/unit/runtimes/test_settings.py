@@ -41,9 +41,10 @@ def test_what_was_cleaned_can_be_cleaned_again():
 
 
 def test_two_agents_do_not_share_a_default():
-    clean()["env"].append("X")
+    claude = runtime("claude-code")
+    claude.clean_settings({"permission_mode": "plan"})["approved_tools"].append("Bash")
 
-    assert clean()["env"] == []
+    assert claude.clean_settings({"permission_mode": "plan"})["approved_tools"] == []
 
 
 @pytest.mark.parametrize(("key", "near"), [("argvs", "argv"), ("ouput", "output"), ("Home", "home"), ("envs", "env")])

@@ -12,14 +12,16 @@ from jsonschema import Draft202012Validator
 from trinity.rest.docs import schema
 
 Response = Any
+# Their descriptions say that further members may follow.
+OPEN = ("Problem", "GraderOption")
 
 
 @functools.cache
 def strict_schema() -> dict[str, Any]:
-    """The schema in which no answer may hold what is not named; a problem may name bare values."""
+    """The schema in which no answer may hold what is not named."""
     found = copy.deepcopy(schema())
     for name, component in found["components"]["schemas"].items():
-        if component.get("type") == "object" and name != "Problem":
+        if component.get("type") == "object" and name not in OPEN:
             component.setdefault("additionalProperties", False)
     return found
 

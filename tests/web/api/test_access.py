@@ -67,6 +67,8 @@ TABLE: dict[tuple[str, str], tuple[str, Any]] = {
     ("GET", "executions/{execution_id}"): (READ, None),
     ("GET", "executions/{execution_id}/trajectory"): (READ, None),
     ("POST", "executions/{execution_id}/abandon"): (OWN.format(200), None),
+    ("GET", "graders/"): (ALL, None),
+    ("POST", "graders/grade"): (ALL, {"graders": [], "trajectory": {"format": "trinity-trajectory/1", "steps": []}}),
     ("GET", "keys"): (MEMBERS, None),
     ("POST", "keys"): ("401 404 201 201 201 201 403 403 403 403", {"name": "new"}),
     ("DELETE", "keys/{prefix}"): ("401 404 404 404 204 404 403 403 403 403", None),

@@ -24,6 +24,7 @@ WITH_BODY = [
     ("POST", "/api/agents/scribe/permissions"),
     ("POST", "/api/agents/scribe/keys"),
     ("POST", "/api/keys"),
+    ("POST", "/api/graders/grade"),
 ]
 MAX_BYTES = 2 * 1024 * 1024
 DEEP = b"[" * 51 + b"]" * 51

@@ -1,5 +1,6 @@
 """How many queries each read costs: the same with 1 row and with 50, and none reads a table from end to end."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -29,10 +30,10 @@ BUDGETS = {
     "/api/agents/scribe/loops?status=queued": 5,
     "/api/loops": 4,
     "/api/loops?agent=scribe": 5,
-    "/api/loops/{loop}": 5,  # loop, runs, run in flight, place in line; who started it needs no access
+    "/api/loops/{loop}": 6,  # loop, runs, verdicts, run in flight, place in line; who started it needs no access
     "/api/executions": 3,
     "/api/executions?agent=scribe&trigger=loop&status=queued": 4,
-    "/api/executions/{execution}": 4,  # execution, access, place in line
+    "/api/executions/{execution}": 5,  # execution, access, place in line, verdicts
     "/api/executions/{ended}/trajectory": 4,
     "/api/keys": 2,
 }
@@ -121,3 +122,14 @@ def test_no_read_goes_through_a_whole_table(agent: Any, alice: Any, as_alice: Ca
             as_alice.get(path.format(loop=loop.pk, execution=run.pk))
 
     assert found == []
+
+
+def test_lists_read_no_whole_text_of_an_execution(grow: Any, as_alice: Caller) -> None:
+    """A list of 200 would carry 200 MB; the beginnings are cut by the database."""
+    places = grow(1)
+
+    for path in ("/api/executions", "/api/loops", f"/api/loops/{places['loop']}"):
+        with CaptureQueriesContext(connection) as queries:
+            as_alice.get(path)
+        for query in queries.captured_queries:
+            assert not re.search(r'(?<!\()"executions_execution"."(prompt|response)"', query["sql"]), path

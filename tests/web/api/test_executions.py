@@ -9,7 +9,7 @@ import pytest
 from accounts.models import AuditEvent
 from accounts.viewers import Viewer
 from agents.runtimes.base import TokenUsage
-from executions import nudging
+from executions import tasks
 from executions.models import Execution
 from executions.services import settle, take
 from tests.conftest import StillClock
@@ -25,11 +25,12 @@ def viewer(alice: Any) -> Viewer:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The places whose workers were told of an abandoned run."""
-    places: list[str] = []
-    monkeypatch.setattr(nudging, "tell_of_abandoned", places.append)
-    return places
+def told(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[str]:
+    """The queues whose workers were told of an abandoned run."""
+    settings.DISTRIBUTED = True
+    queues: list[str] = []
+    monkeypatch.setattr(tasks.end_abandoned, "apply_async", lambda *, queue: queues.append(queue))
+    return queues
 
 
 # --- one call ---------------------------------------------------------------------------------------------
@@ -261,15 +262,15 @@ def test_a_run_in_flight_is_marked_and_its_workers_are_told(
     assert answers[0].json() == {"execution_id": run.pk, "status": "abandoning"}
     assert again(run).abandon_requested_at == still_clock.now
     assert again(run).status == "running", "its worker ends it"
-    assert told == ["default", "default"]
+    assert told == ["place.default", "place.default"]
     recorded = AuditEvent.objects.get(action="execution_abandoned")
     assert (recorded.target, recorded.by_user, recorded.refused) == (f"execution:{run.pk}", viewer.user, False)
 
 
 def test_a_broker_that_is_away_does_no_harm(
-    agent: Any, as_alice: Caller, viewer: Viewer, monkeypatch: pytest.MonkeyPatch
+    agent: Any, as_alice: Caller, viewer: Viewer, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    from executions import tasks
+    settings.DISTRIBUTED = True
 
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError("no broker")

@@ -23,6 +23,7 @@ RUN_FIELDS = {
     "cost_usd",
     "duration_ms",
     "error",
+    "verdicts",
     "started_at",
     "completed_at",
 }

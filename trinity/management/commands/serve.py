@@ -5,15 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from trinity import embedded, first_start
 from trinity.kernel.errors import Broken
+from trinity.migrated import migrations_are_missing
 
 
 class Command(BaseCommand):
     help = "Serve Trinity in one process on SQLite: pages, API, and the worker that carries out runs."
+    requires_system_checks = [Tags.compatibility]  # the settings' own; script/check has seen the rest
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.DISTRIBUTED or settings.DATABASE_URL:
@@ -26,7 +29,8 @@ class Command(BaseCommand):
             lock = embedded.only_one(home)  # kept open as long as the process lives
         except Broken as error:
             raise CommandError(str(error)) from error
-        call_command("migrate", verbosity=0, interactive=False)
+        if migrations_are_missing():
+            call_command("migrate", verbosity=0, interactive=False)
         first = first_start.set_up(home)
         listening = embedded.run(
             settings.HOST, settings.PORT, ready=lambda: self._say_ready(first, Path(settings.TRINITY_HOME))
@@ -40,7 +44,5 @@ class Command(BaseCommand):
         host = f"[{settings.HOST}]" if ":" in settings.HOST else settings.HOST
         self.stdout.write(f"Trinity is at http://{host}:{settings.PORT}/  (Ctrl-C ends it; runs go on)")
         if first is not None:
-            self.stdout.write(f"  log in as   admin / {first.password}")
-            self.stdout.write(f"  API key     {first.api_key}")
-            self.stdout.write(f"  (both are kept in {home}/admin-password and {home}/admin-api-key)")
+            self.stdout.write(first.in_words(home))
         self.stdout.flush()

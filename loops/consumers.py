@@ -1,0 +1,112 @@
+"""The sockets that tell which loop is at which version; they carry no text, hold no rule and make no query.
+
+`/ws/agents/{name}/` tells of one agent, `/ws/loops/` of all that one may see (section 2, "Live events").
+"""
+
+import asyncio
+import contextlib
+import json
+import random
+from typing import Any
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from accounts.sockets import viewer_of_scope
+from agents.queries import agent_for, visible_agents
+from trinity import live_groups
+from trinity.kernel.errors import Refused
+
+NOT_LOGGED_IN, NOT_TO_BE_SEEN, START_AGAIN = 4401, 4404, 1012
+ACCESS_SECONDS = 10.0  # how often access is asked again, give or take a fifth
+
+
+class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is not typed
+    """What both sockets do: let in, hand on, and close when access ends."""
+
+    async def connect(self) -> None:
+        self.joined: set[str] = set()
+        self.asking: asyncio.Task[None] | None = None
+        await self.accept()  # a refusal before this would lose its code
+        await live_groups.begin()
+        if await self.join_what_may_be_seen():
+            self.asking = asyncio.create_task(self._ask_again())
+
+    async def disconnect(self, code: int) -> None:
+        if self.asking is not None:
+            self.asking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.asking
+        await self._join(set())
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """A page asks whether the line still holds; anything else is passed over."""
+        if text_data == "beat":
+            await self.send(json.dumps({"type": "beat"}))
+
+    async def live_event(self, message: dict[str, Any]) -> None:
+        await self.send(message["text"])
+
+    async def live_missed(self, message: dict[str, Any]) -> None:
+        """Events were lost on their way here: whoever listens begins again, and reads what it shows."""
+        await self.close(START_AGAIN)
+
+    async def join_what_may_be_seen(self) -> bool:
+        """Hear of the agents that may be seen now; close, and answer False, when there is no access."""
+        agent_ids, code = await database_sync_to_async(self._visible_now)()
+        if code:
+            await self.close(code)
+            return False
+        await self._join({live_groups.group_of(pk) for pk in agent_ids} | {live_groups.EVERYBODY})
+        return True
+
+    async def _ask_again(self) -> None:
+        allowed = True
+        while allowed:
+            await asyncio.sleep(ACCESS_SECONDS * random.uniform(0.8, 1.2))  # noqa: S311 — spreads the questions
+            allowed = await self.join_what_may_be_seen()
+
+    async def _join(self, wanted: set[str]) -> None:
+        for group in self.joined - wanted:
+            await self.channel_layer.group_discard(group, self.channel_name)
+        for group in wanted - self.joined:
+            await self.channel_layer.group_add(group, self.channel_name)
+        self.joined = wanted
+
+    def _visible_now(self) -> tuple[set[int], int]:
+        """The agents, or the code to close with."""
+        viewer = viewer_of_scope(self.scope)
+        if viewer is None:
+            return set(), NOT_LOGGED_IN
+        if viewer.is_client:
+            return set(), NOT_TO_BE_SEEN
+        try:
+            return self.agents_of(viewer), 0
+        except Refused:
+            return set(), NOT_TO_BE_SEEN
+
+    def agents_of(self, viewer: Any) -> set[int]:
+        """The agents this socket tells of. Refused when its agent may not be seen."""
+        raise NotImplementedError
+
+
+class AgentSocket(LiveSocket):
+    """Tells of one agent."""
+
+    def agents_of(self, viewer: Any) -> set[int]:
+        return {agent_for(viewer, self.scope["url_route"]["kwargs"]["name"]).pk}
+
+
+class LoopsSocket(LiveSocket):
+    """Tells of all agents that one may see; one that is shared later is heard of soon after."""
+
+    def agents_of(self, viewer: Any) -> set[int]:
+        return set(visible_agents(viewer).values_list("pk", flat=True))
+
+
+class NoSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Any other address."""
+
+    async def connect(self) -> None:
+        await self.accept()
+        await self.close(NOT_TO_BE_SEEN)

@@ -1,0 +1,173 @@
+"""The Run Loop form: what it asks, and how typed text becomes a request; the bounds are checked by `parameters`."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from agents.models import Agent
+from loops import parameters
+from loops.models import Loop
+from loops.pages.again import parameters_of
+from loops.vocabulary import OnFailure
+from trinity.kernel.durations import limit_text
+from trinity.kernel.errors import Refused
+
+ALL_TOOLS, SOME_TOOLS = "all", "some"
+_WHOLE = re.compile(r"[+-]?(\d{1,30}|\d{1,3}(,\d{3}){1,9})\Z", re.ASCII)
+_NUMBERS = ("max_runs", "delay_seconds", "timeout_per_run", "max_duration_seconds", "no_progress_threshold")
+
+
+def _line(label: str, hint: str, *, kind: str = "text", **more: Any) -> forms.CharField:
+    """One line of text; numbers too, since a number field would throw away what cannot be read."""
+    attributes = {"inputmode": kind, "autocomplete": "off"} if kind != "text" else {"autocomplete": "off"}
+    attributes |= more.pop("attributes", {})
+    return forms.CharField(
+        label=label, help_text=hint, required=False, strip=False, widget=forms.TextInput(attrs=attributes), **more
+    )
+
+
+class LoopForm(forms.Form):
+    """Section 2's fields. All of them are texts here: types and bounds are `parameters.read_parameters`' own."""
+
+    message = forms.CharField(
+        label="Message template",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(
+            attrs={"rows": 4, "placeholder": "Process item {{run}}. Previous result: {{previous_response}}"}
+        ),
+        help_text=(
+            "Sent on each run. {{run}} is its number, {{previous_response}} the last 2,000 characters of the last "
+            "successful reply. 1–100,000 characters."
+        ),
+    )
+    max_runs = _line("Max runs", "1–100", kind="numeric", initial="10")
+    stop_signal = _line(
+        "Stop signal",
+        "Ends the loop when a reply contains it. Blank: a fixed number of runs.",
+        attributes={"placeholder": "[[DONE]]"},
+    )
+    delay_seconds = _line("Delay between runs", "Seconds, 0–3,600", kind="numeric", initial="0")
+    timeout_per_run = _line("Timeout per run", "Seconds", kind="numeric")
+    max_duration_seconds = _line(
+        "Max duration",
+        "Seconds, 1–604,800, of the whole loop. Blank: no limit.",
+        kind="numeric",
+        attributes={"placeholder": "no limit"},
+    )
+    max_cost_usd = _line(
+        "Max cost",
+        "US dollars, more than 0. Checked between runs. Blank: no budget.",
+        kind="decimal",
+        attributes={"placeholder": "no budget"},
+    )
+    no_progress_threshold = _line(
+        "No-progress threshold",
+        "Identical replies in a row that end it; 0 is off, else at least 2.",
+        kind="numeric",
+        initial="3",
+    )
+    on_failure = forms.ChoiceField(
+        label="On iteration failure",
+        required=False,
+        choices=[(OnFailure.ABORT, "Abort: end the loop"), (OnFailure.CONTINUE, "Continue with the next run")],
+    )
+    max_consecutive_failures = _line("Max consecutive failures", "1–100 in a row end it.", kind="numeric", initial="3")
+    model = _line("Model", "Blank: the agent's.")
+    tools = forms.ChoiceField(
+        label="Allowed tools",
+        required=False,
+        initial=ALL_TOOLS,
+        choices=[(ALL_TOOLS, "All tools (unrestricted)"), (SOME_TOOLS, "Only these:")],
+        widget=forms.RadioSelect,
+    )
+    allowed_tools = forms.CharField(
+        label="Names of allowed tools",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "Read, Edit, Bash", "autocomplete": "off"}),
+        help_text="Separated by commas.",
+    )
+
+    def __init__(self, *args: Any, agent: Agent, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cap = agent.execution_timeout_seconds
+        timeout = self.fields["timeout_per_run"]
+        timeout.help_text = f"Seconds, 10–{cap:,}. Blank: the agent's, {limit_text(cap)}."
+        timeout.widget.attrs["placeholder"] = str(cap)
+        self.fields["model"].widget.attrs["placeholder"] = agent.model or "the agent's"
+
+    def given(self) -> dict[str, Any]:
+        """What was typed as a program would send it: numbers where they can be read, nothing where it is blank."""
+        typed = {name: self._typed(name) for name in self.fields}
+        asked: dict[str, Any] = {
+            "message": typed["message"].replace("\r\n", "\n") or None,  # as browsers send line ends
+            "stop_signal": typed["stop_signal"],
+            "on_failure": typed["on_failure"] or None,
+            "model": typed["model"].strip() or None,
+            "max_cost_usd": _number(typed["max_cost_usd"]),
+        }
+        asked |= {name: _whole(typed[name]) for name in _NUMBERS}
+        if asked["on_failure"] == OnFailure.CONTINUE:
+            asked["max_consecutive_failures"] = _whole(typed["max_consecutive_failures"])
+        if typed["tools"] == SOME_TOOLS:
+            asked["allowed_tools"] = [name.strip() for name in typed["allowed_tools"].split(",") if name.strip()]
+        return asked
+
+    def refuse(self, refusal: Refused) -> None:
+        """Show a refusal at the fields that it names, else above the form."""
+        self.errors.clear()
+        for name, sentences in refusal.errors.items():
+            where = name if name in self.fields else None
+            for sentence in sentences:
+                self.add_error(where, sentence if where else f"{name}: {sentence}")
+        if not refusal.errors:
+            self.add_error(None, refusal.detail)
+
+    def foreseen(self) -> parameters.LoopParameters | None:
+        """As much of it as can be read, with defaults for the rest; None without a number of runs."""
+        asked = self.given()
+        asked["message"] = asked["message"] or " "
+        try:
+            return parameters.read_parameters(asked)
+        except Refused as refusal:
+            kept = {name: value for name, value in asked.items() if name not in refusal.errors}
+            try:
+                return parameters.read_parameters({"message": " ", **kept})
+            except Refused:
+                return None
+
+    def _typed(self, name: str) -> str:
+        return (
+            str(self.data.get(name, "") or "")
+            if self.is_bound
+            else str(self.get_initial_for_field(self.fields[name], name) or "")
+        )
+
+
+def initial_of(loop: Loop) -> Mapping[str, Any]:
+    """The form filled as this loop was started."""
+    asked = parameters_of(loop)
+    tools = asked.pop("allowed_tools", None)
+    if tools is not None:
+        asked |= {"tools": SOME_TOOLS, "allowed_tools": ", ".join(tools)}
+    return asked
+
+
+def _whole(typed: str) -> int | str | None:
+    """A whole number, nothing, or the text itself, which is refused as what it is."""
+    bare = typed.strip()
+    if not bare:
+        return None
+    return int(bare.replace(",", "")) if _WHOLE.match(bare) else typed
+
+
+def _number(typed: str) -> float | str | None:
+    bare = typed.strip().removeprefix("$").strip()
+    if not bare:
+        return None
+    try:
+        return float(bare)
+    except ValueError:
+        return typed

@@ -1,0 +1,1 @@
+"""Programs that work inside an installation of Trinity for a section of the benchmark."""

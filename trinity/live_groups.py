@@ -1,0 +1,97 @@
+"""Hands live events to the sockets of this process, on the loop that serves them; decides nobody's access.
+
+One queue and one task per process: `group_send` from another thread would not wake the loop, and a task per event
+would let events overtake each other (section 1, "Known traps").
+"""
+
+import asyncio
+import contextlib
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from channels.layers import get_channel_layer
+from django.conf import settings
+
+from trinity.kernel.live import LiveEvent
+
+log = structlog.get_logger(__name__)
+EVERYBODY = "everybody"
+REMEMBERED = 10_000  # events told lately, so that one found in the database besides is not told twice
+
+
+def group_of(agent_id: int) -> str:
+    """The group of the sockets that hear of an agent."""
+    return f"agent.{agent_id}"
+
+
+@dataclass(slots=True)
+class HandOn:
+    """What this process hears goes through here to its sockets."""
+
+    loop: asyncio.AbstractEventLoop
+    waiting: "asyncio.Queue[Sequence[LiveEvent]]" = field(default_factory=asyncio.Queue)
+    told: "OrderedDict[tuple[str, int], None]" = field(default_factory=OrderedDict)
+    tasks: list["asyncio.Task[None]"] = field(default_factory=list)
+
+    def from_any_thread(self, events: Sequence[LiveEvent]) -> None:
+        """The transport of an embedded server: wakes the loop, keeps the order."""
+        self.loop.call_soon_threadsafe(self.waiting.put_nowait, events)
+
+    async def run(self) -> None:
+        while True:
+            for event in await self.waiting.get():
+                try:
+                    await self._tell(event)
+                except Exception:
+                    log.exception("a live event was not handed on; pages read again by themselves")
+
+    async def everybody_missed_something(self) -> None:
+        """Let every socket begin again."""
+        await _layer().group_send(EVERYBODY, {"type": "live.missed"})
+
+    async def _tell(self, event: LiveEvent) -> None:
+        mark = (event["body"]["loop_id"], event["body"]["version"])
+        if mark in self.told:
+            return
+        self.told[mark] = None
+        if len(self.told) > REMEMBERED:
+            self.told.popitem(last=False)
+        message = {"type": "live.event", "text": json.dumps(event["body"])}
+        await _layer().group_send(group_of(event["agent_id"]), message)
+
+
+_current: HandOn | None = None
+
+
+async def begin() -> HandOn:
+    """Begin to hear, once per process; called by each socket that opens, since Daphne tells nobody that it started."""
+    global _current
+    loop = asyncio.get_running_loop()
+    if _current is not None and _current.loop is loop:
+        return _current
+    from trinity import live_embedded, live_redis  # both hand on through this module
+
+    _current = HandOn(loop)
+    hear = live_redis.hear if settings.DISTRIBUTED else live_embedded.hear
+    _current.tasks = [asyncio.create_task(_current.run()), asyncio.create_task(hear(_current))]
+    return _current
+
+
+async def end() -> None:
+    """Stop hearing (a test's end; a server's process simply ends)."""
+    global _current
+    found, _current = _current, None
+    if found is None:
+        return
+    for task in found.tasks:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def _layer() -> Any:
+    return get_channel_layer()

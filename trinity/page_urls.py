@@ -1,0 +1,73 @@
+"""The addresses of the pages; ids and names are matched by pattern, so rubbish never reaches a query."""
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path, register_converter
+
+from accounts import views as accounts
+from agents import views as agents
+from agents.models import NAME_PATTERN
+from executions import views as executions
+from loops.pages import agent, agent_tabs, dashboard, loop
+
+
+class _Text:
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return str(value)
+
+
+class AgentName(_Text):
+    regex = NAME_PATTERN
+
+
+class LoopId(_Text):
+    regex = "loop_[A-Za-z0-9_-]{16}"
+
+
+class ExecutionId(_Text):
+    regex = "exec_[A-Za-z0-9_-]{16}"
+
+
+register_converter(AgentName, "agent")
+register_converter(LoopId, "loop")
+register_converter(ExecutionId, "execution")
+
+urlpatterns = [
+    path("", dashboard.dashboard, name="dashboard"),
+    path("dashboard/board/", dashboard.board, name="dashboard-board"),
+    path("dashboard/seen/", dashboard.seen, name="dashboard-seen"),
+    path("login/", accounts.LogIn.as_view(), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("account/password/", accounts.ChangePassword.as_view(), name="password_change"),
+    path("account/keys/", accounts.api_keys, name="api-keys"),
+    path("account/keys/<slug:prefix>/revoke/", accounts.revoke_api_key, name="revoke-api-key"),
+    path("agents/<agent:name>/", agent_tabs.overview_tab, name="agent"),
+    path("agents/<agent:name>/head/", agent.agent_head, name="agent-head"),
+    path("agents/<agent:name>/loops/", agent.loops_tab, name="agent-loops"),
+    path("agents/<agent:name>/loops/rows/", agent.loop_rows, name="agent-loops-rows"),
+    path("agents/<agent:name>/loops/foresight/", agent.foresight, name="agent-loops-foresight"),
+    path("agents/<agent:name>/executions/", agent_tabs.executions_tab, name="agent-executions"),
+    path("agents/<agent:name>/executions/rows/", agent_tabs.executions_rows, name="agent-execution-rows"),
+    path("agents/<agent:name>/settings/", agent_tabs.settings_tab, name="agent-settings"),
+    path("agents/<agent:name>/start/", agents.start_agent, name="start-agent"),
+    path("agents/<agent:name>/stop/", agents.stop_agent, name="stop-agent"),
+    path("agents/<agent:name>/share/", agents.share_agent, name="share-agent"),
+    path("agents/<agent:name>/unshare/", agents.unshare_agent, name="unshare-agent"),
+    path("loops/<loop:loop_id>/", loop.loop_page, name="loop"),
+    path("loops/<loop:loop_id>/card/", loop.loop_card, name="loop-card"),
+    path("loops/<loop:loop_id>/response/", loop.loop_response, name="loop-response"),
+    path("loops/<loop:loop_id>/stop/", loop.stop_loop, name="stop-loop"),
+    path("executions/", executions.executions, name="executions"),
+    path("executions/rows/", executions.execution_rows, name="execution-rows"),
+    path("executions/<execution:execution_id>/", executions.execution, name="execution"),
+    path("executions/<execution:execution_id>/card/", executions.execution_card, name="execution-card"),
+    path("executions/<execution:execution_id>/response/", executions.execution_response, name="execution-response"),
+    path(
+        "executions/<execution:execution_id>/trajectory/",
+        executions.execution_trajectory,
+        name="execution-trajectory",
+    ),
+    path("executions/<execution:execution_id>/abandon/", executions.abandon_execution, name="abandon-execution"),
+]
