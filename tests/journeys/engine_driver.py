@@ -110,7 +110,7 @@ class EngineDriver:
         following = settle(copy, outcome_of(said), worker)
         if self.engine.settle(call, seen.claim_token, seen.attempt, said):
             self._read_wait(call, seen.pk)
-        return self._claimed(self.engine.take(call.agent) if worker else None, following)
+        return self._claimed(self.engine.take_next(call.agent) if worker else None, following)
 
     def take_over(self, claim: Claim, worker: Claimant, *, only_late: bool) -> Claim | None:
         """In vain when the other worker was `only_late`, and renewed its lease after it was judged."""

@@ -166,6 +166,7 @@ class Engine:
     now: dt.datetime
     agents: list[Agent] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
+    just_queued: Call | None = None
 
     @property
     def calls(self) -> list[Call]:
@@ -189,11 +190,16 @@ class Engine:
 
     def take(self, agent: Agent) -> Call | None:
         """What the next worker that asks gets."""
+        self.just_queued = None
+        return self.take_next(agent)
+
+    def take_next(self, agent: Agent) -> Call | None:
+        """The same after a settlement: what that has queued came last, whatever the clock says."""
         while agent.admits and agent.in_flight < agent.slots:
             due = [c for c in agent.calls if c.status == "queued" and (c.not_before or self.now) <= self.now]
             if not due:
                 return None
-            first = min(due, key=lambda call: call.queued_at)
+            first = min(due, key=lambda call: (call is self.just_queued, call.queued_at))
             if first.loop is None or not first.loop.guardrail(self.now):
                 return self._begin(first)
             self._end(first.loop, first.loop.guardrail(self.now))
@@ -207,6 +213,7 @@ class Engine:
 
     def settle(self, call: Call, token: str, attempt: int, said: Said) -> bool:
         """Whether it went back to the queue."""
+        self.just_queued = None
         if call.status == "running" and call.token == token:
             if said.away and self.waits(call):
                 self._put_back(call)
@@ -246,7 +253,7 @@ class Engine:
             until = self.now + loop.delay
             loop.parked_until = min(until, loop.deadline) if loop.deadline else until
         else:
-            self.queue(loop.agent, loop)
+            self.just_queued = self.queue(loop.agent, loop)
 
     def _end(self, loop: Loop, reason: str) -> None:
         loop.reason, loop.parked_until = reason, None
