@@ -77,6 +77,7 @@ class Witness:
         self.errors: list[str] = []
         self.hosts: set[str] = set()
         self.dialogs: list[str] = []
+        self.expected: list[str] = []
 
     def watch(self, page: Page) -> None:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -85,8 +86,12 @@ class Witness:
         page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
 
     def forget(self, *parts: str) -> None:
-        """Errors that the test itself brought about."""
-        self.errors = [error for error in self.errors if not any(part in error for part in parts)]
+        """Errors that the test itself brings about, also those that come later."""
+        self.expected += parts
+
+    @property
+    def unexpected(self) -> list[str]:
+        return [error for error in self.errors if not any(part in error for part in self.expected)]
 
 
 @pytest.fixture
@@ -94,7 +99,7 @@ def witness(server: EmbeddedServer) -> Iterator[Witness]:
     """Afterwards: no error was shown, and nothing but our server was asked."""
     witness = Witness()
     yield witness
-    assert witness.errors == []
+    assert witness.unexpected == []
     assert witness.dialogs == []
     assert witness.hosts <= {urlsplit(server.address).netloc}
 

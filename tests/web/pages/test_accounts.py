@@ -138,3 +138,12 @@ def test_a_name_in_a_greeting_is_text(make_user: Any, browser_of: Any) -> None:
     user.save()
 
     assert "<b>Alice</b>" not in browser_of(user).get("/").content.decode()
+
+
+def test_a_client_who_is_lost_is_led_to_a_page_that_is_for_them(as_carol: Client) -> None:
+    import re
+
+    lost = text_of(as_carol.get("/"))
+    [back] = re.findall(r'<a href="([^"]+)">Back to the beginning', lost)
+
+    assert as_carol.get(back).status_code == 200
