@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
+from django.db import InterfaceError, OperationalError
 
 from agents.models import Agent
 from executions import trajectory
@@ -14,7 +15,7 @@ from executions.step import agent_step
 from graders.config import DEFAULT_GRADERS
 from graders.grading import grade, summary
 from graders.vocabulary import VerdictStatus
-from trinity.kernel.errors import Refused
+from trinity.kernel.errors import TrinityError
 from trinity.kernel.text import clean
 
 log = structlog.get_logger(__name__)
@@ -50,16 +51,27 @@ def judged(execution: Execution, graders: list[dict[str, Any]]) -> list[dict[str
     """The graders' results for one ended execution. What cannot be judged is an error result, never a pass."""
     try:
         results: list[dict[str, Any]] = grade(graders, trajectory.read(execution))["results"]
-    except Refused as refused:  # a list that was right when it was set, or a trajectory that cannot be read
-        log.warning("an execution could not be graded", execution_id=execution.pk, why=refused.detail)
-        results = [_not_graded(one, refused.detail) for one in graders]
+    except TrinityError as error:  # a list that was right when it was set, or a trajectory that cannot be read
+        log.warning("an execution could not be graded", execution_id=execution.pk, why=str(error))
+        results = [_not_graded(one, str(error)) for one in graders]
     return results
 
 
 def grade_waiting(now: dt.datetime, limit: int) -> int:
     """What a worker that died between the outcome and its grading left over (a repair of the sweep)."""
-    waiting = Execution.objects.filter(to_grade=True).values_list("pk", flat=True)[:limit]
-    return sum(grade_execution(execution_id) for execution_id in list(waiting))
+    waiting = Execution.objects.filter(to_grade=True).order_by("pk").values_list("pk", flat=True)[:limit]
+    return sum(_grade_waiting(execution_id) for execution_id in list(waiting))
+
+
+def _grade_waiting(execution_id: str) -> bool:
+    """One that cannot be graded does not stop the others."""
+    try:
+        return grade_execution(execution_id)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        log.exception("an execution could not be graded; the others go on", execution_id=execution_id)
+        return False
 
 
 def _verdict(execution: Execution, position: int, result: Mapping[str, Any], at: dt.datetime) -> Verdict:

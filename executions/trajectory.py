@@ -8,6 +8,7 @@ from typing import Any
 from agents.runtimes.base import Step
 from executions.models import Execution, Trajectory
 from executions.vocabulary import ExecutionStatus
+from trinity.kernel.errors import Broken
 
 FORMAT = "trinity-trajectory/1"
 _END_REASONS = {
@@ -43,8 +44,11 @@ def read(execution: Execution) -> dict[str, Any] | None:
 
 
 def steps_of(row: Trajectory) -> list[list[dict[str, Any]]]:
-    """The steps of a stored trajectory, each a list of calls."""
-    steps: list[list[dict[str, Any]]] = json.loads(zlib.decompress(bytes(row.compressed)))
+    """The steps of a stored trajectory, each a list of calls. Broken when what is stored cannot be read."""
+    try:
+        steps: list[list[dict[str, Any]]] = json.loads(zlib.decompress(bytes(row.compressed)))
+    except (zlib.error, ValueError) as error:
+        raise Broken(f"The trajectory of {row.execution_id} cannot be read: {error}") from error
     return steps
 
 

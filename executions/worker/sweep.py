@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -53,27 +54,26 @@ class Sweep:
             if self._stop.is_set():
                 return
             try:
-                part()
-            except Exception as error:
-                log.warning("a part of the sweep failed; tried again soon", part=part.__name__, error=repr(error))
+                _attempt(part.__name__, part)
             finally:
                 close_old_connections()
 
     def repair(self) -> None:
-        """What the apps above found due: parks, deadlines."""
+        """What the apps above found due: parks, deadlines, verdicts. None may keep the others from their turn."""
         for name, repair in receivers.repairs().items():
-            moved = repair(clock.now(), BATCH)
-            if moved:
-                log.debug("sweep moved rows", repair=name, moved=moved)
+            _attempt(name, partial(_repair, name, repair))
 
     def take_over_orphans(self) -> None:
         """Go on with runs whose worker is gone: at once when its lock is free, else when its lease ran out."""
         for execution in self._orphans():
             if not self._carrier.has_room:
                 return
-            if take_over(execution, self._carrier.claimant):
-                log.info("run taken over", execution_id=execution.pk)
-                self._carrier.go_on_with(execution)
+            _attempt("take over", partial(self._take_over, execution))
+
+    def _take_over(self, execution: Execution) -> None:
+        if take_over(execution, self._carrier.claimant):
+            log.info("run taken over", execution_id=execution.pk)
+            self._carrier.go_on_with(execution)
 
     def _orphans(self) -> list[Execution]:
         carrier = self._carrier
@@ -92,3 +92,16 @@ class Sweep:
         if self._carrier.has_room:
             for agent_id in agents_with_due_work(self._carrier.place, clock.now(), BATCH):
                 self._carrier.nudge(agent_id)
+
+
+def _repair(name: str, repair: receivers.Repair) -> None:
+    moved = repair(clock.now(), BATCH)
+    if moved:
+        log.debug("sweep moved rows", repair=name, moved=moved)
+
+
+def _attempt(what: str, job: Callable[[], object]) -> None:
+    try:
+        job()
+    except Exception as error:
+        log.warning("a part of the sweep failed; tried again soon", part=what, error=repr(error))
