@@ -1,5 +1,6 @@
 """A stopped or archived agent admits nothing: work in flight finishes, the rest waits, guardrails still end loops."""
 
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -85,6 +86,38 @@ def test_a_park_stays_when_its_time_has_come(close: Close, agent: Any, viewer: V
 
     assert again(loop).next_run_at == still_clock.now
     assert check_loop(again(loop)) == []
+
+
+@CLOSED
+def test_a_sweep_that_was_slow_finds_the_agent_stopped_and_leaves_the_park(
+    close: Close, agent: Any, viewer: Viewer, still_clock: StillClock
+) -> None:
+    loop = start(agent, viewer, delay_seconds=60, max_duration_seconds=900)
+    run = take(agent.pk, WORKER)
+    assert run is not None
+    settle(run, success())
+    close(agent)
+    still_clock.pass_seconds(60)
+    beyond_the_deadline = still_clock.now + dt.timedelta(hours=1)  # by the clock of the host that listed it
+
+    assert end_due_parks(beyond_the_deadline, 10) == 0
+
+    assert again(loop).next_run_at == still_clock.now
+    assert check_loop(again(loop)) == []
+
+
+def test_a_sweep_that_was_slow_does_not_cut_the_next_park_short(
+    agent: Any, viewer: Viewer, still_clock: StillClock
+) -> None:
+    loop = start(agent, viewer, delay_seconds=60)
+    run = take(agent.pk, WORKER)
+    assert run is not None
+    settle(run, success())
+    listed_as_due = still_clock.now + dt.timedelta(seconds=60)
+
+    assert end_due_parks(listed_as_due, 10) == 0, "the clock of this step says that it is not over"
+
+    assert again(loop).next_run_at == listed_as_due
 
 
 def test_a_park_goes_on_when_the_agent_is_started_again(agent: Any, viewer: Viewer, still_clock: StillClock) -> None:
