@@ -87,7 +87,8 @@ def _queue_run(record: LoopRecord, run_number: int) -> None:
         source_agent_id=loop.source_agent_id,
     )
     run = Run(loop_id=loop.pk, run_number=run_number, execution=execution)
-    step.writers.append(lambda: rows.insert(run))
+    # One that was withdrawn in the step that made it never was a run.
+    step.writers.append(lambda: None if execution.ended else rows.insert(run))
 
 
 def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:

@@ -16,7 +16,7 @@ DATA = Path(__file__).parent / "data"
 # `--hypothesis-profile NAME` chooses another one; a test may scale what is here, and names no number of its own.
 hypothesis.settings.register_profile("dev", deadline=None, max_examples=50, stateful_step_count=40)
 hypothesis.settings.register_profile(
-    "ci", deadline=None, max_examples=100, stateful_step_count=50, derandomize=True, print_blob=True
+    "ci", deadline=None, max_examples=40, stateful_step_count=40, derandomize=True, print_blob=True
 )
 hypothesis.settings.register_profile("long", deadline=None, max_examples=2_000, stateful_step_count=100)
 # Where nobody looks on, the same examples each time: a new one is found by whoever works here, not by chance.

@@ -78,6 +78,22 @@ def test_the_next_run_of_a_loop_stands_behind_those_that_came_during_the_one_bef
     assert (last.loop_id, last.run_number) == (loop.pk, 2)
 
 
+def test_a_clock_that_was_set_back_lets_no_run_overtake_what_came_before_it(
+    narrow: Agent, viewer: Viewer, still_clock: StillClock
+) -> None:
+    start(narrow, viewer, max_runs=2)
+    run = take(narrow.pk, WORKER)
+    assert run is not None
+    still_clock.pass_seconds(1)
+    chat = queue_chat(narrow)
+    still_clock.pass_seconds(-3_600)
+
+    following = settle(run, success(), WORKER)
+
+    assert following is not None
+    assert following.pk == chat.pk
+
+
 def test_no_more_is_taken_than_there_are_slots(make_agent: Callable[..., Any], viewer: Viewer) -> None:
     agent = make_agent(max_parallel_tasks=2)
     for _ in range(4):

@@ -8,10 +8,13 @@ from accounts.viewers import Viewer
 from executions.receivers import receiver_of
 from executions.services import settle, take
 from executions.step import agent_step
+from executions.vocabulary import ExecutionStatus
 from loops.invariants import check_loop
 from loops.models import Loop
+from loops.parameters import read_parameters
 from loops.record import record_of
-from loops.vocabulary import EventKind
+from loops.services import end_waiting, start_loop_in
+from loops.vocabulary import EventKind, LoopStatus
 from tests.engine import WORKER, again, failure, start, success
 from trinity.kernel.errors import Broken
 
@@ -81,3 +84,16 @@ def test_a_loop_that_changed_outside_the_lock_is_not_written_over(agent: Any, vi
 
     with pytest.raises(Broken, match="outside its agent's lock"):
         write_on_an_old_version()
+
+
+def test_a_run_that_is_withdrawn_in_the_step_that_made_it_never_was_one(agent: Any, viewer: Viewer) -> None:
+    with agent_step(agent.pk) as step:
+        loop = start_loop_in(step, viewer, read_parameters({"message": "Go", "max_runs": 3}))
+        (execution,) = step.new.values()
+        record = record_of(step, loop.pk)
+        record.set(stop_requested_at=step.now)
+        assert end_waiting(record, execution)
+
+    assert again(execution).status == ExecutionStatus.CANCELLED
+    assert (again(loop).status, again(loop).runs.count()) == (LoopStatus.STOPPED, 0)
+    assert check_loop(loop) == []
