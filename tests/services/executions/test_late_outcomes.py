@@ -1,5 +1,6 @@
 """A worker that comes back after its run was given up: the status stays, the text and the cost are kept."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,8 @@ from executions.services import settle, take, take_over
 from executions.vocabulary import ExecutionStatus
 from loops.invariants import check_loop
 from loops.models import Loop
-from tests.engine import OTHER_WORKER, WORKER, again, failure, lost, start, success
+from tests.conftest import StillClock
+from tests.engine import OTHER_WORKER, WORKER, again, failure, lost, model_away, start, success
 from trinity.kernel.money import NANO
 
 
@@ -92,3 +94,22 @@ def test_a_late_outcome_says_nothing_of_a_run_that_was_settled_properly(agent: A
     settle(ours, success("ours", 0.50))
 
     assert (again(ours).response, again(ours).cost_nano) == ("theirs", NANO // 4)
+
+
+def test_a_late_outcome_of_an_earlier_attempt_says_nothing_of_the_lost_one(
+    make_agent: Callable[..., Any], alice: Any, still_clock: StillClock
+) -> None:
+    patient = {"replies": [{"response": "x"}], "unavailable_patience_seconds": 3600}
+    agent = make_agent("patient", runtime_settings=patient)
+    start(agent, Viewer(user=alice))
+    first = take(agent.pk, WORKER)
+    assert first is not None
+    settle(again(first), model_away())
+    still_clock.pass_seconds(1800)
+    second = take(agent.pk, WORKER)
+    assert second is not None
+    settle(second, lost("as far as it came"))
+
+    settle(first, success("of the attempt that met no model", 0.25))
+
+    assert (again(first).attempt, again(first).response, again(first).cost_nano) == (2, "as far as it came", None)

@@ -146,6 +146,21 @@ def test_after_its_patience_it_fails_as_usual(away: Callable[..., Any], agent: A
     assert check_loop(again(loop)) == []
 
 
+def test_patience_counts_from_the_first_time_the_model_was_away(
+    away: Callable[..., Any], agent: Any, still_clock: StillClock
+) -> None:
+    began = still_clock.now
+    _, execution = away()
+    for _ in range(2):
+        still_clock.now = again(execution).not_before
+        taken = take(agent.pk, WORKER)
+        assert taken is not None
+        settle(taken, model_away(began + dt.timedelta(days=30)))
+
+    assert again(execution).not_before is None, "the third call, the last one, was made at the end of its patience"
+    assert again(execution).ended_at == began + dt.timedelta(seconds=PATIENCE)
+
+
 def test_it_does_not_wait_beyond_its_patience(away: Callable[..., Any], still_clock: StillClock) -> None:
     _, execution = away(still_clock.now + dt.timedelta(days=30))
 
