@@ -63,7 +63,7 @@ GROUPS = (
     Group("unit", [Database.NONE], fast=True),
     Group("architecture", [Database.SQLITE], fast=True),
     Group("services", BOTH, fast=True),
-    Group("web", BOTH, fast=True, without=()),
+    Group("web", [Database.SQLITE], fast=True, without=()),  # `script/test --postgres tests/web` tries the other
     Group("journeys", BOTH, again=True),
     Group("browser", [Database.SQLITE], needs_chromium=True, again=True),
     Group("agents", [Database.SQLITE], needs_agents=True),
