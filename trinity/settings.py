@@ -75,6 +75,8 @@ def postgres_database(url: str, pool_size: int) -> dict[str, object]:
 
     What stands in the URL's query (`?sslmode=require`) outranks our own options.
     """
+    from psycopg import IsolationLevel  # which a server on SQLite does not load
+
     given = environ.Env.db_url_config(url)
     pool = {"min_size": 1, "max_size": pool_size, "timeout": 10}
     return {
@@ -82,7 +84,14 @@ def postgres_database(url: str, pool_size: int) -> dict[str, object]:
         "ENGINE": "django.db.backends.postgresql",
         "CONN_MAX_AGE": 0,  # the pool keeps the sessions
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {**POSTGRES_OPTIONS, **given.get("OPTIONS", {}), "pool": pool},
+        "OPTIONS": {
+            **POSTGRES_OPTIONS,
+            **given.get("OPTIONS", {}),
+            "pool": pool,
+            # Said on purpose: where REPEATABLE READ is the server's default, slots would be counted as they were
+            # before the lock was waited for.
+            "isolation_level": IsolationLevel.READ_COMMITTED,
+        },
     }
 
 

@@ -12,6 +12,7 @@ from agents.models import Agent
 from agents.services import archive_agent
 from executions.models import Execution
 from executions.services import Claimant, settle, take, take_over
+from executions.step import agent_step
 from executions.vocabulary import ExecutionStatus
 from loops.invariants import check_agents, check_executions, check_loop
 from loops.models import Loop
@@ -206,3 +207,17 @@ def test_no_loop_of_an_archived_agent_goes_on_that_was_started_while_it_was_arch
     assert Agent.objects.get(pk=agent.pk).archived_at is not None
     assert all(loop.ended for loop in Loop.objects.all())
     assert [sentence for loop in Loop.objects.all() for sentence in check_loop(loop)] == []
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'")
+def test_a_server_that_isolates_more_by_default_does_not_count_slots_by_an_old_snapshot(agent: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_isolation TO 'repeatable read'")
+    try:
+        with agent_step(agent.pk), connection.cursor() as cursor:
+            cursor.execute("SHOW transaction_isolation")
+            (isolation,) = cursor.fetchone()
+    finally:
+        connection.close()
+
+    assert isolation == "read committed"
