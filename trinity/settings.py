@@ -88,8 +88,7 @@ def postgres_database(url: str, pool_size: int) -> dict[str, object]:
             **POSTGRES_OPTIONS,
             **given.get("OPTIONS", {}),
             "pool": pool,
-            # Said on purpose: where REPEATABLE READ is the server's default, slots would be counted as they were
-            # before the lock was waited for.
+            # Where REPEATABLE READ is the server's default, slots would be counted as they were before the lock.
             "isolation_level": IsolationLevel.READ_COMMITTED,
         },
     }

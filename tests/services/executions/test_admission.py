@@ -229,6 +229,20 @@ def test_a_run_in_flight_at_its_deadline_finishes(agent: Any, viewer: Viewer, st
     assert (again(loop).stop_reason, again(loop).last_response) == (StopReason.DEADLINE_EXCEEDED, "the last word")
 
 
+def test_runs_that_finish_beyond_their_deadline_do_not_crowd_out_loops_that_wait(
+    make_agent: Callable[..., Any], narrow: Agent, viewer: Viewer, still_clock: StillClock
+) -> None:
+    start(make_agent("slow"), viewer, max_duration_seconds=900)
+    assert take(Agent.objects.get(name="slow").pk, WORKER) is not None
+    still_clock.pass_seconds(1)
+    loop, _ = waiting_behind_a_chat(narrow, viewer, still_clock)
+    still_clock.now = again(loop).deadline_at
+
+    assert end_overdue_waits(still_clock.now, limit=1) == 1
+
+    assert again(loop).stop_reason == StopReason.DEADLINE_EXCEEDED
+
+
 def test_workers_are_told_of_what_was_queued_and_not_of_what_they_took_themselves(
     narrow: Agent, viewer: Viewer, quiet_nudges: list[tuple[int, str]]
 ) -> None:
