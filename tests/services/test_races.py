@@ -209,7 +209,7 @@ def test_no_loop_of_an_archived_agent_goes_on_that_was_started_while_it_was_arch
     assert [sentence for loop in Loop.objects.all() for sentence in check_loop(loop)] == []
 
 
-@pytest.mark.skipif("connection.vendor != 'postgresql'")
+@pytest.mark.postgres
 def test_a_server_that_isolates_more_by_default_does_not_count_slots_by_an_old_snapshot(agent: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_isolation TO 'repeatable read'")
