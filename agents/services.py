@@ -127,7 +127,7 @@ def _under_lock(
 ) -> Agent:
     """One change of an agent under its lock, with a line in the audit log when something moved."""
     with transaction.atomic(durable=True):
-        locked = lock_agent(agent.pk)
+        locked, _ = lock_agent(agent.pk)
         if change(locked):
             audit(action, target_of(locked), by=viewer, facts=facts)
     return locked
