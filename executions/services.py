@@ -20,6 +20,7 @@ from executions.line import next_in_line
 from executions.models import Execution
 from executions.receivers import receiver_of
 from executions.step import AgentStep, agent_step
+from executions.telling import ExecutionEvent, tell
 from executions.vocabulary import ExecutionStatus, Trigger
 from trinity.kernel import rows
 from trinity.kernel.errors import Broken
@@ -48,6 +49,7 @@ def queue_execution(step: AgentStep, *, trigger: Trigger, prompt: str, timeout_s
     )
     step.new[execution.pk] = execution
     step.work_is_left = True
+    tell(step, execution, ExecutionEvent.EXECUTION_QUEUED)
     return execution
 
 
@@ -64,6 +66,7 @@ def admit(step: AgentStep, claimant: Claimant) -> Execution | None:
         if receiver_of(execution).may_begin(step, execution):
             _claim(step, execution, claimant)
             receiver_of(execution).begun(step, execution)
+            tell(step, execution, ExecutionEvent.EXECUTION_STARTED)
             return execution
         withdraw(step, execution)
     return None
@@ -136,6 +139,7 @@ def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
         return False
     _remember(execution, columns)
     trajectory.store(execution, outcome.steps)
+    tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
     receiver_of(execution).ended(step, execution, outcome)
     return True
 
@@ -174,6 +178,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
     if not Execution.objects.filter(**_claim_of(execution)).update(**columns):
         return False
     _remember(execution, columns)
+    tell(step, execution, ExecutionEvent.EXECUTION_WAITING)
     receiver_of(execution).waits(step, execution)
     return True
 
@@ -187,6 +192,7 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         "waits_for_model": "",
     }
     _move_waiting(step, execution, columns)
+    tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
 
 
 def _move_waiting(step: AgentStep, execution: Execution, columns: dict[str, Any]) -> None:
