@@ -55,6 +55,7 @@ urlpatterns = [
     path("agents/<agent:name>/executions/rows/", agent_tabs.executions_rows, name="agent-execution-rows"),
     path("agents/<agent:name>/settings/", agent_tabs.settings_tab, name="agent-settings"),
     path("agents/<agent:name>/settings/shown/", agent_tabs.settings, name="agent-settings-shown"),
+    path("agents/<agent:name>/settings/form/", agent_tabs.settings_form, name="agent-settings-form"),
     path("agents/<agent:name>/start/", agents.start_agent, name="start-agent"),
     path("agents/<agent:name>/stop/", agents.stop_agent, name="stop-agent"),
     path("agents/<agent:name>/share/", agents.share_agent, name="share-agent"),

@@ -111,8 +111,17 @@ def settings_tab(request: HttpRequest, viewer: Viewer, name: str) -> HttpRespons
 @require_GET
 @member_page
 def settings(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
-    """What the tab shows beside its form, which may be half typed and is left alone."""
+    """What the tab shows beside its form."""
     return render(request, "agents/_settings.html", _shown(viewer, agent_for(viewer, name, archived=True)))
+
+
+@require_GET
+@member_page
+def settings_form(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
+    """The form with what is set now: whoever saves an old page must not undo what somebody else has set since."""
+    agent = agent_for(viewer, name, archived=True)
+    context = {"agent": agent_head_of(viewer, agent), "form": agent_form(agent)}
+    return render(request, "agents/_change.html", context)
 
 
 def _settings(
