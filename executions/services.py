@@ -20,6 +20,7 @@ from executions.line import asking_for_next, next_in_line
 from executions.models import Execution
 from executions.receivers import receiver_of
 from executions.step import AgentStep, agent_step
+from executions.telling import ExecutionEvent, tell
 from executions.vocabulary import ExecutionStatus, Trigger
 from trinity.kernel import clock, rows
 from trinity.kernel.statements import Statement, carry_out
@@ -50,6 +51,7 @@ def queue_execution(step: AgentStep, *, trigger: Trigger, prompt: str, timeout_s
     )
     step.new[execution.pk] = execution
     step.work_is_left = True
+    tell(step, execution, ExecutionEvent.EXECUTION_QUEUED)
     return execution
 
 
@@ -66,6 +68,7 @@ def admit(step: AgentStep, claimant: Claimant) -> Execution | None:
         if receiver_of(execution).may_begin(step, execution):
             _claim(step, execution, claimant)
             receiver_of(execution).begun(step, execution)
+            tell(step, execution, ExecutionEvent.EXECUTION_STARTED)
             return execution
         withdraw(step, execution)
     return None
@@ -156,6 +159,7 @@ def _has_ended(step: AgentStep, execution: Execution, outcome: Outcome, ending: 
     _remember(execution, ending)
     if outcome.steps:
         step.changes.append(rows.insertion(trajectory.packed(execution, outcome.steps)))
+    tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
     receiver_of(execution).ended(step, execution, outcome)
     return True
 
@@ -194,6 +198,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
     if not Execution.objects.filter(**_claim_of(execution)).update(**columns):
         return False
     _remember(execution, columns)
+    tell(step, execution, ExecutionEvent.EXECUTION_WAITING)
     receiver_of(execution).waits(step, execution)
     return True
 
@@ -210,6 +215,7 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         carry_out(_move_of_waiting(execution, columns))  # now: who is next is asked again within this step
         step.ahead.pop(LINE, None)
     _remember(execution, columns)
+    tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
 
 
 def _move_of_waiting(execution: Execution, columns: dict[str, Any]) -> Statement:
