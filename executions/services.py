@@ -13,7 +13,7 @@ from typing import Any
 from agents.models import Agent
 from agents.runtimes.base import Away, ErrorKind, Outcome
 from executions import trajectory
-from executions.columns import duration_column, outcome_columns, reply_columns
+from executions.columns import cost_columns, duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
 from executions.lease import lease_end, lease_end_sql
 from executions.line import next_in_line
@@ -113,7 +113,7 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
     """
     with agent_step(execution.agent_id) as step:
         if outcome.away and (until := _worth_waiting(step, execution, outcome.away)):
-            moved = _put_back(step, execution, outcome.away, until)
+            moved = _put_back(step, execution, outcome, until)
         else:
             moved = _end(step, execution, outcome)
         if not moved:
@@ -126,12 +126,16 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
 
 def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
     seen = execution.running_for(step.now)
-    columns = outcome_columns(outcome) | {
-        "ended_at": step.now,
-        "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
-        "lease_until": None,
-        "activity": "",
-    }
+    columns = (
+        outcome_columns(outcome)
+        | cost_columns(execution, outcome)
+        | {
+            "ended_at": step.now,
+            "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
+            "lease_until": None,
+            "activity": "",
+        }
+    )
     if not rows.update(Execution, _claim_of(execution), columns):
         return False
     _remember(execution, columns)
@@ -156,11 +160,11 @@ def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.date
     )
 
 
-def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datetime) -> bool:
-    columns: dict[str, Any] = {
+def _put_back(step: AgentStep, execution: Execution, outcome: Outcome, until: dt.datetime) -> bool:
+    columns: dict[str, Any] = cost_columns(execution, outcome) | {
         "status": ExecutionStatus.QUEUED,
         "not_before": until,
-        "waits_for_model": away.kind,
+        "waits_for_model": outcome.away.kind if outcome.away else "",
         "away_since": execution.away_since or step.now,
         "attempt": execution.attempt + 1,  # each attempt has a spool folder of its own
         "started_at": None,  # waiting is not working: the next attempt's time counts from its own start
@@ -174,7 +178,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
     if not Execution.objects.filter(**_claim_of(execution)).update(**columns):
         return False
     _remember(execution, columns)
-    receiver_of(execution).waits(step, execution)
+    receiver_of(execution).waits(step, execution, outcome)
     return True
 
 
@@ -228,11 +232,11 @@ def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:
 
     A silent one does not wipe out what was saved of the lost run's output.
     """
-    kept = reply_columns(outcome)
+    kept = reply_columns(outcome) | cost_columns(execution, outcome)
     if not kept["response"]:
         del kept["response"]
     lost = Execution.objects.filter(pk=execution.pk, attempt=execution.attempt, error_kind=ErrorKind.LOST)
-    lost.filter(status=ExecutionStatus.FAILED, cost_nano=None).update(**kept)
+    lost.filter(status=ExecutionStatus.FAILED, cost_nano=execution.cost_nano).update(**kept)
 
 
 def _remember(execution: Execution, columns: dict[str, Any]) -> None:
