@@ -8,6 +8,7 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from loops.vocabulary import LoopStatus, OnFailure, StopReason
+from trinity.kernel.money import MAX_NANO
 from trinity.kernel.text import collapse
 
 
@@ -130,7 +131,7 @@ def _close_run(loop: LoopFacts, outcome: RunOutcome) -> LoopFacts:
 
 
 def _spend(loop: LoopFacts, cost_nano: int | None) -> LoopFacts:
-    return replace(loop, spent_nano=loop.spent_nano + max(0, cost_nano or 0))
+    return replace(loop, spent_nano=min(loop.spent_nano + max(0, cost_nano or 0), MAX_NANO))
 
 
 def _take_reply(loop: LoopFacts, response: str) -> LoopFacts:
