@@ -27,8 +27,8 @@ class Receiver(Protocol):
     def begun(self, step: AgentStep, execution: Execution) -> None:
         """It got its slot and is claimed."""
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
-        """It went back to the queue: its model is away."""
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
+        """It went back to the queue: its model is away. The call may have cost something."""
 
     def patience_ends(self, step: AgentStep, execution: Execution) -> dt.datetime | None:
         """When waiting for a model makes no sense any more for its parent; None: no such time."""
@@ -52,7 +52,7 @@ class _Alone:
     def begun(self, step: AgentStep, execution: Execution) -> None:
         return
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         return
 
     def patience_ends(self, step: AgentStep, execution: Execution) -> dt.datetime | None:
