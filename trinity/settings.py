@@ -151,6 +151,7 @@ INSTALLED_APPS = [
     "graders",
     "executions",
     "loops",
+    "workspace",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

@@ -1,0 +1,7 @@
+"""The workspace app: rooms in which people talk with agents."""
+
+from django.apps import AppConfig
+
+
+class WorkspaceConfig(AppConfig):
+    name = "workspace"
