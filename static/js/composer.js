@@ -33,6 +33,7 @@
 
   document.addEventListener("input", (event) => {
     if (event.target !== field()) return;
+    form().elements.key.value = newKey();  // another text is another message
     fit();
     save();
   });
@@ -41,9 +42,6 @@
     if (matchMedia("(hover: none)").matches) return;  // a phone's Enter breaks the line; its button sends
     event.preventDefault();
     if (field().value.trim()) form().requestSubmit();
-  });
-  document.addEventListener("htmx:configRequest", (event) => {
-    if (event.detail.elt === form()) event.detail.headers["Idempotency-Key"] = form().elements.key.value;
   });
   document.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.elt !== form()) return;

@@ -1,10 +1,10 @@
-// Keeps an open page up to date: hears which loop is at which version, and lets the fragments that show it be read
-// again. The socket carries no text; whatever it missed, reading again makes good.
+// Keeps an open page up to date: hears which row is at which version, and lets the fragments that show it be read
+// again. The sockets carry no text; whatever they missed, reading again makes good.
 "use strict";
 (() => {
   const COALESCE = 250, SLOW = 1000, POLL = 12000, BEAT = 25000, SILENT = 10000, GIVEN_UP = 8000;
   const root = document.documentElement;
-  let socket = null, attempts = 0, retry = 0, silence = 0, downSince = 0, readAt = null, over = false;
+  let lines = [], downSince = 0, readAt = null, over = false;
   let stale = false;  // something was missed while nobody looked
   const turns = new WeakMap();  // fragment → when it was read last, and whether it will be again
 
@@ -49,25 +49,35 @@
     event.detail.shouldSwap = false;
     refresh(element);
   });
+  // What a list only appends to (data-appends), it does not read again with itself.
   const outermost = () =>
-    [...document.querySelectorAll("[data-live]")].filter((one) => !one.parentElement.closest("[data-live]"));
+    [...document.querySelectorAll("[data-live]")].filter((one) => !one.parentElement.closest("[data-live]:not([data-appends])"));
   const resync = () => { stale = false; outermost().forEach((one) => refresh(one)); };
 
-  const heard = (event) => {
-    const shown = [...document.querySelectorAll('[data-live="loop"]')].filter((one) => one.id === event.loop_id);
+  const heardOfLoop = (event) => {
+    const shown = [...document.querySelectorAll("[data-version]")].filter((one) => (one.dataset.loop || one.id) === event.loop_id);
     for (const one of shown) {
-      if (Number(one.dataset.version) < event.version) refresh(one, event.version);
+      if (Number(one.dataset.version) < event.version) refresh(one.closest("[data-live]"), event.version);
     }
-    if (!shown.length) document.querySelectorAll('[data-live="rows"]').forEach((one) => refresh(one));
+    for (const list of document.querySelectorAll('[data-live="rows"]')) {
+      if (!shown.some((one) => list.contains(one))) refresh(list);
+    }
     document.querySelectorAll('[data-live="any"]').forEach((one) => refresh(one));
+  };
+  const heard = (event) => {
+    if (event.loop_id) heardOfLoop(event);
+    for (const one of document.querySelectorAll("[data-hears]")) {
+      const its = !one.dataset.room || one.dataset.room === event.room_id;
+      if (its && one.dataset.hears.split(" ").includes(event.type)) refresh(one);
+    }
   };
 
   // --- how live the page is ----------------------------------------------------------------------------------
-  const line = () => document.getElementById("connection");
+  const allOpen = () => lines.every((one) => one.isOpen());
   const serverTime = () => new Date(Date.now() + Number(document.body.dataset.clockOffset || 0));
   const show = (state, text) => {
     root.dataset.connection = state;
-    const words = line();
+    const words = document.getElementById("connection");
     if (!words) return;
     words.hidden = false;
     words.dataset.state = state;
@@ -79,46 +89,61 @@
   };
   const say = () => {
     if (over) return;
-    if (socket?.readyState === WebSocket.OPEN) show("live", "Live");
+    if (allOpen()) show("live", "Live");
     else if (!navigator.onLine || (downSince && performance.now() - downSince > GIVEN_UP)) show("offline", `Offline, data from ${dataFrom()}`);
     else show("reconnecting", "Reconnecting");
   };
 
-  // --- the socket --------------------------------------------------------------------------------------------
+  // --- the sockets -------------------------------------------------------------------------------------------
   const ends = { 4401: "Logged out", 4404: "Not live: you have no access any more" };
-  const connect = () => {
-    clearTimeout(retry);
-    if (over || socket?.readyState === WebSocket.CONNECTING || socket?.readyState === WebSocket.OPEN) return;
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const mine = new WebSocket(`${scheme}//${location.host}${document.body.dataset.socket}`);
-    socket = mine;
-    mine.onopen = () => { attempts = 0; downSince = 0; readAt = null; say(); resync(); };
-    mine.onmessage = (message) => {
-      clearTimeout(silence);
-      const event = JSON.parse(message.data);
-      if (event.loop_id) heard(event);
+  const end = (words) => { over = true; lines.forEach((one) => one.close()); show("ended", words); };
+  const lineTo = (address) => {
+    let socket = null, attempts = 0, retry = 0, silence = 0;
+    const isOpen = () => socket?.readyState === WebSocket.OPEN;
+    const connect = () => {
+      clearTimeout(retry);
+      if (over || socket?.readyState === WebSocket.CONNECTING || isOpen()) return;
+      const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+      const mine = new WebSocket(`${scheme}//${location.host}${address}`);
+      socket = mine;
+      mine.onopen = () => {
+        attempts = 0;
+        if (allOpen()) { downSince = 0; readAt = null; }
+        say();
+        resync();
+      };
+      mine.onmessage = (message) => {
+        clearTimeout(silence);
+        const event = JSON.parse(message.data);
+        if (event.type !== "beat") heard(event);
+      };
+      mine.onclose = (closed) => {
+        if (mine !== socket) return;
+        clearTimeout(silence);
+        if (ends[closed.code]) { end(ends[closed.code]); return; }
+        if (!downSince) { downSince = performance.now(); readAt = serverTime(); }
+        say();
+        attempts += 1;
+        const pause = Math.min(30000, 1000 * 2 ** Math.min(attempts - 1, 5));
+        retry = setTimeout(connect, pause / 2 + Math.random() * pause / 2);
+      };
     };
-    mine.onclose = (closed) => {
-      if (mine !== socket) return;
+    const drop = () => { const old = socket; socket = null; old?.close(); attempts = 0; connect(); };
+    const beat = () => {  // a socket may die without a word, as in a sleep
+      if (!isOpen()) return;
+      socket.send("beat");
       clearTimeout(silence);
-      if (ends[closed.code]) { over = true; show("ended", ends[closed.code]); return; }
-      if (!downSince) { downSince = performance.now(); readAt = serverTime(); }
-      say();
-      attempts += 1;
-      const pause = Math.min(30000, 1000 * 2 ** Math.min(attempts - 1, 5));
-      retry = setTimeout(connect, pause / 2 + Math.random() * pause / 2);
+      silence = setTimeout(drop, SILENT);
     };
+    return { isOpen, connect, beat, afresh: () => { attempts = 0; connect(); }, close: () => socket?.close() };
   };
-  const beat = () => {  // a socket may die without a word, as in a sleep
-    if (socket?.readyState !== WebSocket.OPEN) return;
-    socket.send("beat");
-    clearTimeout(silence);
-    silence = setTimeout(drop, SILENT);
-  };
-  const drop = () => { const old = socket; socket = null; old?.close(); attempts = 0; connect(); };
 
   const begin = () => {
-    if (!document.body.dataset.socket) return;
+    const addresses = (document.body.dataset.socket || "").split(" ").filter(Boolean);
+    if (!addresses.length) return;
+    lines = addresses.map(lineTo);
+    const each = (act) => () => lines.forEach((one) => one[act]());
+    const connect = each("connect"), beat = each("beat"), afresh = each("afresh");
     connect();
     say();
     setInterval(say, 1000);
@@ -126,7 +151,7 @@
     setInterval(() => {
       if (!document.hidden && navigator.onLine && document.querySelector("[data-active]")) resync();
     }, POLL);
-    addEventListener("online", () => { attempts = 0; connect(); resync(); });
+    addEventListener("online", () => { afresh(); resync(); });
     addEventListener("offline", beat);
     addEventListener("pageshow", (event) => { if (event.persisted) { connect(); resync(); } });
     document.addEventListener("visibilitychange", () => {
@@ -134,7 +159,7 @@
       connect();
       resync();
     });
-    addEventListener("trinity:logged-out", () => { over = true; socket?.close(); show("ended", "Logged out"); });
+    addEventListener("trinity:logged-out", () => end("Logged out"));
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
 })();

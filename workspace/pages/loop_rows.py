@@ -1,7 +1,7 @@
 """The rail's Loops tab as plain values: rows in the Workspace's words, grouped by agent; makes no query."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from accounts.viewers import Viewer
@@ -24,6 +24,7 @@ class RailRow:
     words: str  # section 2's table, column "Workspace"
     why: str  # with the number that decided it; blank while it is active
     bars: Sequence[Bar]  # how much of each guardrail is used; none once it has ended
+    has_page: bool  # whether its own page may be seen
 
     @property
     def says(self) -> str:
@@ -45,13 +46,14 @@ class Group:
         return f"{self.active} running" if self.active else "nothing in flight"
 
 
-def rail_row(viewer: Viewer, loop: Loop, standing: Standing, now: dt.datetime) -> RailRow:
-    """The row of a loop that the viewer may see; whom it was stopped by must be loaded."""
+def rail_row(viewer: Viewer, loop: Loop, standing: Standing, now: dt.datetime, *, has_page: bool) -> RailRow:
+    """The row of a loop of the viewer's room; whom it was stopped by must be loaded."""
     return RailRow(
         row=row_of(loop, standing, owned=False),
         words=words_body(loop, standing, viewer)["workspace"],
         why=why_ended(loop, stopped_by(loop)) if loop.ended else "",
         bars=() if loop.ended else bars_of(loop, now),
+        has_page=has_page,
     )
 
 
@@ -76,7 +78,18 @@ def newest_end(rows: Iterable[RailRow]) -> dt.datetime | None:
 
 
 def rail_rows(
-    viewer: Viewer, loops: Iterable[Loop], standings: Mapping[str, Standing], now: dt.datetime
+    viewer: Viewer,
+    loops: Iterable[Loop],
+    standings: Mapping[str, Standing],
+    now: dt.datetime,
+    usable: Collection[int],
 ) -> list[RailRow]:
-    """A row for each loop."""
-    return [rail_row(viewer, loop, standings[loop.pk], now) for loop in loops]
+    """A row for each loop; `usable` are the agents that the viewer has access to."""
+    return [
+        rail_row(viewer, loop, standings[loop.pk], now, has_page=loop.agent_id in usable or _started_by(loop, viewer))
+        for loop in loops
+    ]
+
+
+def _started_by(loop: Loop, viewer: Viewer) -> bool:
+    return viewer.user is not None and loop.started_by_id == viewer.user.pk
