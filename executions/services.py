@@ -187,6 +187,7 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         "waits_for_model": "",
     }
     _move_waiting(step, execution, columns)
+    receiver_of(execution).withdrawn(step, execution)
 
 
 def _move_waiting(step: AgentStep, execution: Execution, columns: dict[str, Any]) -> None:

@@ -5,11 +5,12 @@ one lock: it is taken by the first statement, so that executions and loops of an
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import structlog
 from django.db import transaction
 
 from agents.locking import lock_agent
@@ -19,6 +20,8 @@ from executions.models import Execution
 from trinity.kernel import clock, live, rows
 from trinity.kernel.crashpoints import CrashPoint, reached
 
+log = structlog.get_logger(__name__)
+
 
 @dataclass(slots=True)
 class AgentStep:
@@ -26,11 +29,12 @@ class AgentStep:
 
     agent: Agent
     now: dt.datetime
-    live_events: list[live.LiveEvent] = field(default_factory=list)
+    live_events: list[live.Event] = field(default_factory=list)
     new: dict[str, Execution] = field(default_factory=dict)  # made in this step, inserted at its end
     records: dict[str, Any] = field(default_factory=dict)  # rows of other apps, each loaded once
     writers: list[Callable[[], None]] = field(default_factory=list)  # gathered changes, written once at the end
     work_is_left: bool = False  # a worker should be told
+    afterwards: list[Callable[[], None]] = field(default_factory=list)  # steps of others that follow from this one
 
     def write_gathered(self) -> None:
         """What was gathered, each row once: a run that begins in the step that made it is inserted as begun."""
@@ -46,6 +50,16 @@ class AgentStep:
             live.publish(self.live_events)
         if self.work_is_left:
             nudging.nudge(self.agent.pk, self.agent.place)
+        follow_up(self.afterwards)
+
+
+def follow_up(afterwards: Iterable[Callable[[], None]]) -> None:
+    """Steps that follow from one that is committed: their failure never fails it, and the sweep tries again."""
+    for follow in afterwards:
+        try:
+            follow()
+        except Exception:
+            log.exception("what follows from a step failed; the sweep tries again")
 
 
 @contextmanager

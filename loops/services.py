@@ -1,10 +1,7 @@
 """Writes of loops: start, carry on, stop, and the two repairs of the sweep; compares no limit itself."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable
 
-import structlog
-from django.db import InterfaceError, OperationalError
 from django.db.models import Q
 
 from accounts.services import audit
@@ -13,6 +10,7 @@ from accounts.vocabulary import AuditAction
 from agents.models import Agent
 from agents.vocabulary import AgentStatus
 from executions.models import Execution
+from executions.repairing import each_apart
 from executions.requests import agent_not_running
 from executions.services import queue_execution, withdraw
 from executions.step import AgentStep, agent_step, step_within
@@ -24,8 +22,6 @@ from loops.prompts import render
 from loops.record import LoopRecord, record_of
 from loops.vocabulary import EventKind, StopAnswer
 from trinity.kernel import rows
-
-log = structlog.get_logger(__name__)
 
 
 def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: str = "") -> Loop:
@@ -166,7 +162,7 @@ def end_due_parks(now: dt.datetime, limit: int) -> int:
     """
     agent_runs = Q(agent__status=AgentStatus.RUNNING, agent__archived_at=None)
     due = Loop.objects.filter(agent_runs | Q(deadline_at__lte=now), next_run_at__lte=now)
-    return _each(due.order_by("next_run_at").values_list("pk", "agent_id")[:limit], _end_park)
+    return each_apart(due.order_by("next_run_at").values_list("pk", "agent_id")[:limit], _end_park)
 
 
 def _end_park(loop_id: str, agent_id: int) -> bool:
@@ -194,23 +190,10 @@ def end_overdue_waits(now: dt.datetime, limit: int) -> int:
         .order_by("deadline_at")
         .values_list("pk", "agent_id")[:limit]
     )
-    return _each(overdue, _end_overdue)
+    return each_apart(overdue, _end_overdue)
 
 
 def _end_overdue(loop_id: str, agent_id: int) -> bool:
     with agent_step(agent_id) as step:
         record = record_of(step, loop_id)
         return not record.loop.ended and _end_if_nothing_is_in_flight(record)
-
-
-def _each(found: Iterable[tuple[str, int]], move: Callable[[str, int], bool]) -> int:
-    """Each in a transaction of its own, so that one bad row does not stop the others; a database that is away does."""
-    moved = 0
-    for loop_id, agent_id in found:
-        try:
-            moved += move(loop_id, agent_id)
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            log.exception("a loop could not be moved; the others go on", loop_id=loop_id)
-    return moved

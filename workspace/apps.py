@@ -5,3 +5,8 @@ from django.apps import AppConfig
 
 class WorkspaceConfig(AppConfig):
     name = "workspace"
+
+    def ready(self) -> None:
+        from workspace import receivers
+
+        receivers.register()

@@ -6,10 +6,10 @@ Members and outsiders (clients) count differently. `seq` and `version` count eve
 
 from typing import ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from accounts.models import User
 from agents.models import Agent
 from executions.models import Execution
 from loops.models import Loop
@@ -33,9 +33,9 @@ def new_room_id() -> str:
     return new_id("room")
 
 
-def _person() -> "models.ForeignKey[models.Model | None, models.Model | None]":
+def _person() -> "models.ForeignKey[User | None, User | None]":
     """A person who did something; the row outlives them."""
-    return models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    return models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
 
 
 def _agent() -> "models.ForeignKey[Agent | None, Agent | None]":
@@ -100,7 +100,7 @@ class Participant(models.Model):
     """A person or an agent in a room. One who was removed keeps the row, and sees nothing any more."""
 
     room = models.ForeignKey(Room, models.CASCADE, related_name="participants", db_index=False)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="rooms")
+    user = models.ForeignKey(User, models.CASCADE, null=True, blank=True, related_name="rooms")
     agent = models.ForeignKey(Agent, models.PROTECT, null=True, blank=True, related_name="rooms")
     added_by = _person()
     added_by_agent = _agent()
@@ -190,7 +190,7 @@ class Turn(models.Model):
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
             models.Index(fields=["room", "id"], name="turn_unended_of_room", condition=UNENDED),
-            models.Index(fields=["room", "id"], name="turn_of_room"),
+            models.Index(fields=["id"], name="turn_unended", condition=UNENDED),
         ]
         constraints: ClassVar = [
             one_of("ending", TurnEnding, name="turn_ending_known", blank=True),
