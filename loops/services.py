@@ -15,6 +15,7 @@ from executions.requests import agent_not_running
 from executions.services import queue_execution, withdraw
 from executions.step import AgentStep, agent_step, step_within
 from executions.vocabulary import ExecutionStatus, Trigger
+from loops import hooks
 from loops.decisions import Decision, End, Park, Start, before_run
 from loops.models import IS_ACTIVE, Loop, Run
 from loops.parameters import LoopParameters, check_against_agent
@@ -31,8 +32,12 @@ def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: 
 
 
 def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, room_id: str = "") -> Loop:
-    """The same within a step that is open, so that a door can store its answer with the loop."""
+    """The same within a step that is open, so that a door can store its answer with the loop.
+
+    What a running agent starts belongs to the room that its own execution belongs to, if any.
+    """
     agent = step.agent
+    room_id = room_id or _room_of(viewer)
     columns = check_against_agent(asked, agent)
     if not agent.running:
         raise agent_not_running(agent)
@@ -52,7 +57,15 @@ def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, roo
     record.happened(EventKind.LOOP_STARTED, by=viewer.caller)
     _queue_run(record, 1)
     audit(AuditAction.LOOP_STARTED, f"loop:{loop.pk}", by=viewer)
+    if room_id:
+        for _, tell in hooks.started_in_room.entries():
+            tell(step, viewer, loop)
     return loop
+
+
+def _room_of(viewer: Viewer) -> str:
+    found = Execution.objects.filter(pk=viewer.execution_id).values_list("room_id", flat=True)
+    return (found.first() or "") if viewer.execution_id else ""
 
 
 def carry_on(record: LoopRecord, decision: Decision) -> None:

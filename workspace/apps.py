@@ -7,6 +7,8 @@ class WorkspaceConfig(AppConfig):
     name = "workspace"
 
     def ready(self) -> None:
-        from workspace import receivers
+        from loops import hooks
+        from workspace import looping, receivers
 
         receivers.register()
+        hooks.started_in_room.add("cards", looping.card_of)
