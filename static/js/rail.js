@@ -28,7 +28,7 @@
 
   const show = () => {
     root.dataset.rail = open ? "open" : "shut";
-    root.dataset.railTab = tab;
+    root.dataset.railShows = tab;
     for (const button of document.querySelectorAll("[data-rail-tab]")) {
       const mine = button.dataset.railTab === tab;
       button.setAttribute("aria-selected", String(open && mine));
