@@ -71,7 +71,9 @@ def test_a_client_counts_without_gaps(as_carol: Client, as_alice: Client, busy_r
     assert len(alices) == len(hers) + 1 == Message.objects.filter(room=busy_room).count()
 
 
-def test_a_client_has_no_unread_mark_for_what_is_kept_from_them(as_carol: Client, busy_room: Any, stage: Stage) -> None:
+def test_a_client_has_no_unread_mark_for_what_is_kept_from_them(
+    as_carol: Client, busy_room: Any, alice: Any, agent: Any
+) -> None:
     as_carol.get(f"/workspace/rooms/{busy_room.pk}/")
     start_here(alice, agent, busy_room)
 
