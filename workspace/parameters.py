@@ -51,7 +51,18 @@ def _title(value: object) -> str:
 
 
 def _names(value: object) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(fields.texts(value, TAKING_PART, NAME_CHARACTERS)))
+    """Names, each once, in their order; none is a list too."""
+    found = fields.listing(value)
+    if len(found) > TAKING_PART:
+        raise fields.Wrong(f"Must have at most {TAKING_PART} names; it has {len(found):,}.")
+    return tuple(dict.fromkeys(fields.text(name, 1, NAME_CHARACTERS) for name in found))
+
+
+def _one_name_or_more(value: object) -> tuple[str, ...]:
+    found = _names(value)
+    if not found:
+        raise fields.Wrong("Must name one agent at least.")
+    return found
 
 
 def _budget(value: object) -> int:
@@ -62,7 +73,7 @@ def _budget(value: object) -> int:
 
 
 _ROOM: dict[str, fields.Read] = {
-    "agents": _names,
+    "agents": _one_name_or_more,
     "people": _names,
     "title": _title,
     "text": written_text,

@@ -7,9 +7,10 @@ client) gets what is public only, numbered without gaps.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Left
 
+from accounts.services import forbidden
 from accounts.viewers import Viewer
 from trinity.kernel import fields
 from trinity.kernel.errors import Refused
@@ -134,6 +135,18 @@ def seat_in(viewer: Viewer, room_id: str) -> Seat:
     return Seat(viewer, found.room, found)
 
 
+def managed_room(viewer: Viewer, room_id: str) -> Room:
+    """A room that the viewer manages. Refused (forbidden) to who takes part and did not open it, (not found) to who
+    takes no part; an admin manages also where they take none."""
+    clean = fields.clip(room_id, 40)
+    room = Room.objects.filter(pk=clean).first()
+    if room is not None and manages(viewer, room):
+        return room
+    if room is None or not seats_of(viewer).filter(room=clean).exists():
+        raise room_not_found(clean)
+    raise forbidden("Only who opened this room, or an admin, may do this.")
+
+
 def room_not_found(room_id: str) -> Refused:
     """One answer for an unknown room and for one that may not be seen."""
     return Refused(f"There is no room {fields.clip(room_id, 40)!r}.", code=RefusalCode.NOT_FOUND)
@@ -155,9 +168,9 @@ def transcript(seat: Seat, *, since: int | None = None, before: int | None = Non
     """A piece of the transcript in two queries at most, oldest first: the newest `limit` messages; those `before` a
     number; or, oldest first from there, those `since` a number (which is not among them)."""
     counted = "public_seq" if seat.outside else "seq"
-    messages = visible_messages(seat.viewer).filter(room=seat.room.pk).select_related("user", "agent", "loop")
+    messages = visible_messages(seat.viewer).filter(room=seat.room.pk).select_related("user", "agent")
     messages = messages.select_related("answers__execution", "answers__agent", "answers__retry")
-    messages = messages.defer("answers__execution__prompt", "answers__execution__response", "loop__last_response")
+    messages = messages.defer("answers__execution__prompt", "answers__execution__response")
     if since is not None:
         found = list(messages.filter(**{f"{counted}__gt": since}).order_by(counted)[:limit])
         return Page(tuple(_line(seat, one) for one in found), older=since > 0)
@@ -214,4 +227,4 @@ def turns_to_move() -> QuerySet[Turn]:
     before = earlier.filter(Q(message=OuterRef("message")) | Q(agent=OuterRef("agent")))
     first = Q(execution__isnull=True) & ~Exists(before)
     left = Q(room__closed_at__isnull=False) & (Q(execution__isnull=True) | Q(execution__started_at__isnull=True))
-    return Turn.objects.filter(UNENDED).filter(first | left).order_by("pk").annotate(of_agent=F("agent_id"))
+    return Turn.objects.filter(UNENDED).filter(first | left).order_by("pk")

@@ -4,7 +4,7 @@ An outsider has no rail: every read here is refused to a client as if it did not
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
@@ -19,10 +19,12 @@ from executions.vocabulary import UNENDED
 from executions.waiting import Wait, waits_of
 from loops.models import Loop
 from loops.queries import loops_with_people
+from loops.standing import Standing, standings_of
+from trinity.kernel.partial import is_named
 from trinity.kernel.text import first_line
 from trinity.kernel.vocabulary import Tone
 from workspace.models import Turn
-from workspace.queries import Seat, participants_in, room_not_found
+from workspace.queries import Line, Seat, participants_in, room_not_found
 from workspace.vocabulary import WORK_TONES, WorkKind, WorkOutcome
 from workspace.words import kind_of, kind_text, outcome_of, outcome_text
 
@@ -77,16 +79,43 @@ def room_loops(seat: Seat) -> QuerySet[Loop]:
     """
     refuse_outsiders(seat)
     taking_part = seat.room.participants.filter(removed_at=None, agent__isnull=False).values("agent")
-    seen = Q(room_id=seat.room.pk)
+    seen = Q(is_named("room_id"), room_id=seat.room.pk)
     if seat.viewer.is_person:
         seen |= Q(agent__in=taking_part) & _usable(seat.viewer)
         return loops_with_people().filter(seen)
     return loops_with_people().filter(seen | Q(agent__in=taking_part)).filter(_usable(seat.viewer))
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A loop's card in the transcript: the loop and what it is doing now."""
+
+    loop: Loop
+    standing: Standing
+
+
+def cards_of(seat: Seat, lines: Iterable[Line], at: dt.datetime) -> dict[str, Card]:
+    """The cards among these messages by loop id, in three queries at most, and none when there is no card.
+
+    Whoever takes part sees the state of a loop that was started here, also without access to its agent.
+    """
+    ids = {one.message.loop_id for one in lines if one.message.loop_id}
+    if not ids or seat.outside:
+        return {}
+    loops = list(loops_with_people().filter(pk__in=ids))
+    standings = standings_of(loops, at)
+    return {loop.pk: Card(loop, standings[loop.pk]) for loop in loops}
+
+
 def agents_in(seat: Seat) -> list[Agent]:
     """The agents that take part, in the order in which they came: the groups of the Loops tab."""
     return [one.agent for one in participants_in(seat.room.pk) if one.agent is not None]
+
+
+def usable_agents_in(seat: Seat) -> set[int]:
+    """The ids of the agents that take part and that the viewer has access to: none for a client."""
+    here = seat.room.participants.filter(removed_at=None, agent__isnull=False).values("agent")
+    return set(usable_agents(seat.viewer).filter(pk__in=here).values_list("pk", flat=True))
 
 
 def refuse_outsiders(seat: Seat) -> None:
@@ -102,7 +131,7 @@ def _usable(viewer: Viewer) -> Q:
 def _executions(seat: Seat) -> QuerySet[Execution]:
     found = Execution.objects if seat.viewer.is_person else visible_executions(seat.viewer)
     return (
-        found.filter(room_id=seat.room.pk)
+        found.filter(is_named("room_id"), room_id=seat.room.pk)
         .select_related("agent", "started_by", "source_agent")
         .defer("prompt", "response", "allowed_tools")
         .annotate(prompt_begins=Substr("prompt", 1, 400))

@@ -13,6 +13,7 @@ from executions.repairing import each_apart
 from executions.step import AgentStep
 from executions.vocabulary import Trigger
 from trinity.kernel import rows
+from trinity.kernel.partial import is_named
 from workspace.models import IS_OPEN, Message, Participant, Room, Turn
 from workspace.queries import turns_to_move
 from workspace.record import RoomRecord, record_in, room_step
@@ -115,8 +116,8 @@ def close_when_spent(record: RoomRecord) -> None:
     room = record.room
     if room.closed or room.max_cost_nano is None:
         return
-    spent = Execution.objects.filter(room_id=room.pk).aggregate(spent=Sum("cost_nano"))["spent"] or 0
-    if spent >= room.max_cost_nano:
+    mine = Execution.objects.filter(is_named("room_id"), room_id=room.pk)
+    if (mine.aggregate(spent=Sum("cost_nano"))["spent"] or 0) >= room.max_cost_nano:
         record.notice("This room is closed: it has reached its limit.")
         record.close(CloseReason.COST_BUDGET)
 

@@ -17,7 +17,7 @@ from accounts.viewers import Viewer
 from agents.models import Agent
 from executions.step import AgentStep, follow_up
 from loops.models import Loop
-from trinity.kernel import clock, live, rows
+from trinity.kernel import clock, fields, live, rows
 from trinity.kernel.clock import wire_time
 from trinity.kernel.text import clean
 from workspace.models import TEXT_CHARACTERS, Message, Participant, Room
@@ -151,7 +151,7 @@ def record_in(step: AgentStep, room_id: str) -> RoomRecord:
 
 def lock_room(room_id: str) -> Room:
     """The room's row, held until the transaction ends; NO KEY UPDATE, as the agent's."""
-    room = rows.read(Room, room_id, lock=True)
+    room = rows.read(Room, fields.clip(room_id, 40), lock=True)
     if room is None:
         raise room_not_found(room_id)
     return room

@@ -22,7 +22,7 @@ from trinity.kernel.text import first_line
 from trinity.kernel.vocabulary import RefusalCode
 from workspace.models import TAKES_PART, TITLE_CHARACTERS, UNENDED, Participant, Room, Turn
 from workspace.parameters import TAKING_PART, RoomParameters
-from workspace.queries import Seat, manages, room_not_found, seat_in, seats_of
+from workspace.queries import Seat, managed_room, seat_in
 from workspace.record import RoomRecord, record_in, room_step
 from workspace.seating import name_of, seat_anew, unseat
 from workspace.services import post_in
@@ -36,8 +36,7 @@ def opening(viewer: Viewer, asked: RoomParameters) -> Iterator["Opening"]:
 
     It begins with the lock of the first agent: requests that come twice at once then wait for each other.
     """
-    if viewer.is_client:
-        raise forbidden("Rooms are opened by members; you are invited to them.")
+    refuse_clients(viewer)
     agents = _agents(viewer, asked.agents)
     people = _people(viewer, asked.people, agents)
     with transaction.atomic(durable=True):
@@ -60,7 +59,7 @@ class Opening:
     people: Sequence[User]
     record: RoomRecord | None = None
 
-    def open(self) -> Room:
+    def open(self) -> Seat:
         """Write the room, who takes part, and the first message."""
         now, asked, viewer = clock.now(), self.asked, self.viewer
         room = Room(
@@ -83,21 +82,29 @@ class Opening:
         others += [Participant(room=room, user=one, **by) for one in self.people if one != viewer.user]
         Participant.objects.bulk_create(others)
         self.record.happened(RoomEventKind.ROOM_CHANGED)
+        seat = Seat(viewer, room, mine)
         if asked.text:
-            post_in(self.record, Seat(viewer, room, mine), asked.text)
-        return room
+            post_in(self.record, seat, asked.text)
+            mine.last_seen_seq = room.last_seq
+        return seat
 
 
 def open_room(viewer: Viewer, asked: RoomParameters) -> Room:
     """A new room with agents that the viewer may use. Refused (forbidden) to clients, who are invited."""
     with opening(viewer, asked) as found:
-        return found.open()
+        return found.open().room
+
+
+def refuse_clients(viewer: Viewer) -> None:
+    """Refused (forbidden): a client is invited (section 7)."""
+    if viewer.is_client:
+        raise forbidden("Rooms are opened by members; you are invited to them.")
 
 
 def rename_room(viewer: Viewer, room_id: str, title: str) -> Room:
     """Give a room another name: for who opened it, or an admin."""
     with room_step(room_id) as record:
-        refuse_unless_manager(record, viewer)
+        managed_room(viewer, record.room.pk)
         if record.room.title != title:
             record.set(title=title)
             record.notice(f"{name_of(viewer)} named this room “{title}”.")
@@ -108,7 +115,7 @@ def rename_room(viewer: Viewer, room_id: str, title: str) -> Room:
 def close_room(viewer: Viewer, room_id: str) -> CloseAnswer:
     """Take no more messages: for who opened it, or an admin. Safe to repeat, and of two at once one closes it."""
     with room_step(room_id) as record:
-        refuse_unless_manager(record, viewer)
+        managed_room(viewer, record.room.pk)
         if record.room.closed:
             return CloseAnswer.ALREADY_CLOSED
         record.notice(f"{name_of(viewer)} closed this room.")
@@ -123,7 +130,7 @@ def add_participant(viewer: Viewer, room_id: str, *, agent: str = "", user: str 
     """
     agents = _agents(viewer, (agent,), "agent") if agent else []
     with room_step(room_id) as record:
-        refuse_unless_manager(record, viewer)
+        managed_room(viewer, record.room.pk)
         room_agents = Agent.objects.filter(rooms__room=room_id, rooms__removed_at=None)
         people = _people(viewer, (user,), room_agents, "user") if user else []
         taking_part = Participant.objects.filter(TAKES_PART, room=room_id, agent__isnull=not agent)
@@ -143,7 +150,7 @@ def remove_participant(viewer: Viewer, room_id: str, *, agent: str = "", user: s
         return
     with room_step(room_id) as record:
         if viewer.user is None or viewer.user.username != user:
-            refuse_unless_manager(record, viewer)
+            managed_room(viewer, record.room.pk)
         unseat(record, viewer, _seat_of(record, user__username=fields.clip(user)))
 
 
@@ -151,7 +158,8 @@ def _remove_agent(viewer: Viewer, room_id: str, name: str) -> None:
     found = Agent.objects.filter(name=fields.clip(name)).only("pk").first()
     with agent_step(found.pk) if found is not None else room_step(room_id) as step:
         record = record_in(step, room_id) if isinstance(step, AgentStep) else step
-        refuse_unless_manager(record, viewer)
+        if found is None or viewer.agent_id != found.pk:
+            managed_room(viewer, record.room.pk)
         unseat(record, viewer, _seat_of(record, agent__name=fields.clip(name)))
         if isinstance(step, AgentStep):
             waiting = Q(execution__isnull=True) | Q(execution__status=ExecutionStatus.QUEUED)
@@ -170,15 +178,6 @@ def mark_seen(viewer: Viewer, room_id: str, number: int) -> None:
 def star(viewer: Viewer, room_id: str, *, starred: bool) -> None:
     """Mark a room for oneself, or no more."""
     Participant.objects.filter(pk=seat_in(viewer, room_id).mine.pk).update(starred=starred)
-
-
-def refuse_unless_manager(record: RoomRecord, viewer: Viewer) -> None:
-    """Refused (forbidden) to who takes part and did not open it, (not found) to who takes no part."""
-    if manages(viewer, record.room):
-        return
-    if not seats_of(viewer).filter(room=record.room.pk).exists():
-        raise room_not_found(record.room.pk)
-    raise forbidden("Only who opened this room, or an admin, may do this.")
 
 
 def _seat_of(record: RoomRecord, **who: str) -> Participant:

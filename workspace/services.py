@@ -48,7 +48,12 @@ def close_when_full(record: RoomRecord) -> None:
 
 
 def retry(viewer: Viewer, room_id: str, line: Line) -> Turn:
-    """Try a failed turn again; the same retry, when two ask for it. Refused (conflict) when nothing can be tried."""
+    """Try a failed turn again; the same retry, when two ask for it. Refused (conflict) when nothing can be tried.
+
+    For people: agents that tried one another's failures again would need no person to go on.
+    """
+    if viewer.user is None:
+        raise forbidden("Only a person may let a failed turn be tried again.")
     with room_step(room_id) as record:
         seat_under_lock(record, viewer)
         refuse_if_closed(record.room)
