@@ -218,6 +218,7 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         step.ahead.pop(LINE, None)
     _remember(execution, columns)
     tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
+    receiver_of(execution).withdrawn(step, execution)
 
 
 def _move_of_waiting(execution: Execution, columns: dict[str, Any]) -> Statement:
