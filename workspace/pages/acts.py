@@ -138,7 +138,7 @@ def _workspace(request: HttpRequest, viewer: Viewer, form: OpenForm, *, status: 
 def _open_once(viewer: Viewer, form: OpenForm, key: str) -> str:
     given = form.given()
     with rooms.opening(viewer, read_room(given)) as found:
-        answer = once(_key(viewer, "open", key, repr(given)), lambda: Answer(201, {"room_id": found.open().pk}))
+        answer = once(_key(viewer, "open", key, repr(given)), lambda: Answer(201, {"room_id": found.open().room.pk}))
     room_id: str = answer.body["room_id"]
     return room_id
 
