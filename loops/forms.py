@@ -1,6 +1,7 @@
 """The Run Loop form: what it asks, and how typed text becomes a request; the bounds are checked by `parameters`."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -125,4 +126,6 @@ def initial_of(loop: Loop) -> Mapping[str, Any]:
     tools = asked.pop("allowed_tools", None)
     if tools is not None:
         asked |= {"tools": SOME_TOOLS, "allowed_tools": ", ".join(tools)}
+    if "max_cost_usd" in asked:
+        asked["max_cost_usd"] = f"{Decimal(str(asked['max_cost_usd'])).normalize():f}"  # 1, as one would type it
     return asked

@@ -16,10 +16,13 @@ import structlog
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from trinity.kernel.live import Event, RoomEvent
+from accounts.vocabulary import AuditAction
+from trinity.kernel.live import Event, LiveEvent, RoomEvent
 
 log = structlog.get_logger(__name__)
 EVERYBODY = "everybody"
+# After these somebody may see another agent, or one less: sockets ask again soon instead of at their next turn.
+MOVES_ACCESS = frozenset({AuditAction.AGENT_CREATED, AuditAction.SHARE_ADDED, AuditAction.SHARE_REMOVED})
 REMEMBERED = 10_000  # events told lately, so that one found in the database besides is not told twice
 
 
@@ -66,21 +69,33 @@ class HandOn:
     async def _tell(self, event: Event) -> None:
         if "public_body" in event:
             await self._tell_room(event)
-            return
-        mark = (event["body"]["loop_id"], event["body"]["version"])
-        if mark in self.told:
-            return
-        self.told[mark] = None
-        if len(self.told) > REMEMBERED:
-            self.told.popitem(last=False)
-        await _send(group_of(event["agent_id"]), event["body"])
-        if "room_id" in event:
-            await _send(members_of(event["room_id"]), event["body"])
+        elif not self._told_before(event["body"]):
+            await self._tell_agent(event)
 
     async def _tell_room(self, event: RoomEvent) -> None:
         await _send(members_of(event["room_id"]), event["body"])
         if event["public_body"] is not None:
             await _send(outsiders_of(event["room_id"]), event["public_body"])
+
+    async def _tell_agent(self, event: LiveEvent) -> None:
+        kind = "live.event" if "loop_id" in event["body"] else "live.besides"
+        await _send(group_of(event["agent_id"]), event["body"], kind)
+        if "room_id" in event:
+            await _send(members_of(event["room_id"]), event["body"])
+        if event["body"]["type"] in MOVES_ACCESS:
+            await _layer().group_send(EVERYBODY, {"type": "live.access"})
+
+    def _told_before(self, body: dict[str, Any]) -> bool:
+        """Only what the database has as a row can be found there besides; a single call's events are told once."""
+        if "version" not in body:
+            return False
+        mark = (body.get("loop_id") or body["agent_name"], body["version"])
+        if mark in self.told:
+            return True
+        self.told[mark] = None
+        if len(self.told) > REMEMBERED:
+            self.told.popitem(last=False)
+        return False
 
 
 _current: HandOn | None = None
@@ -112,8 +127,8 @@ async def end() -> None:
             await task
 
 
-async def _send(group: str, body: dict[str, Any]) -> None:
-    await _layer().group_send(group, {"type": "live.event", "text": json.dumps(body)})
+async def _send(group: str, body: dict[str, Any], kind: str = "live.event") -> None:
+    await _layer().group_send(group, {"type": kind, "text": json.dumps(body)})
 
 
 def _layer() -> Any:

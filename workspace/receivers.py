@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from collections.abc import Mapping
 
 import structlog
 from django.db.models import Sum
@@ -14,6 +15,7 @@ from executions.step import AgentStep
 from executions.vocabulary import Trigger
 from trinity.kernel import rows
 from trinity.kernel.partial import is_named
+from trinity.kernel.statements import Statement
 from workspace.models import IS_OPEN, Message, Participant, Room, Turn
 from workspace.queries import turns_to_move
 from workspace.record import RoomRecord, record_in, room_step
@@ -29,6 +31,9 @@ SPEAKS_OF_LOOPS = re.compile(r"\bloop(?:s|ed|ing)?\b", re.IGNORECASE)
 
 class ChatReceiver:
     """Carries a room from one turn to the next. Chats that belong to no room are left alone."""
+
+    def reads(self, execution: Execution) -> Mapping[str, Statement]:
+        return {}
 
     def may_begin(self, step: AgentStep, execution: Execution) -> bool:
         """Not in a room that was closed, nor for an agent that has left it."""
@@ -52,7 +57,7 @@ class ChatReceiver:
             rows.update(Execution, {"pk": execution.pk}, {"prompt": execution.prompt})
         record.happened(RoomEventKind.ROOM_TURN)
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         if execution.room_id:
             record_in(step, execution.room_id).happened(RoomEventKind.ROOM_TURN)
 

@@ -19,6 +19,7 @@ from executions.step import AgentStep, follow_up
 from loops.models import Loop
 from trinity.kernel import clock, fields, live, rows
 from trinity.kernel.clock import wire_time
+from trinity.kernel.statements import Statement, carry_out
 from trinity.kernel.text import clean
 from workspace.models import TEXT_CHARACTERS, Message, Participant, Room
 from workspace.queries import Seat, room_not_found, seats_of
@@ -100,11 +101,12 @@ class RoomRecord:
         """They have seen everything up to this number, as they count."""
         Participant.objects.filter(pk=participant.pk, last_seen_seq__lt=number).update(last_seen_seq=number)
 
-    def write(self) -> None:
+    def changes(self) -> list[Statement]:
         """All changed columns, in one update."""
-        if self.columns:
-            rows.update(Room, {"pk": self.room.pk}, self.columns)
-            self.columns = {}
+        if not self.columns:
+            return []
+        columns, self.columns = self.columns, {}
+        return [rows.change(Room, {"pk": self.room.pk}, columns, f"Room {self.room.pk} is gone; none is ever deleted.")]
 
     def tell(self) -> None:
         """After the commit of a step of its own: events, then what follows."""
@@ -134,7 +136,7 @@ def room_step(room_id: str) -> Iterator[RoomRecord]:
     with transaction.atomic(durable=True):
         record = RoomRecord(lock_room(room_id), clock.now())
         yield record
-        record.write()
+        carry_out(*record.changes())
     record.tell()
 
 
@@ -143,7 +145,7 @@ def record_in(step: AgentStep, room_id: str) -> RoomRecord:
     if room_id not in step.records:
         record = RoomRecord(lock_room(room_id), step.now, events=step.live_events)
         step.records[room_id] = record
-        step.writers.append(record.write)
+        step.writers.append(record.changes)
         step.afterwards.append(record.follow)
     found: RoomRecord = step.records[room_id]
     return found

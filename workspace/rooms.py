@@ -18,6 +18,7 @@ from executions.step import AgentStep, agent_step
 from executions.vocabulary import ExecutionStatus
 from trinity.kernel import clock, fields
 from trinity.kernel.errors import Refused, refused_field
+from trinity.kernel.statements import carry_out
 from trinity.kernel.text import first_line
 from trinity.kernel.vocabulary import RefusalCode
 from workspace.models import TAKES_PART, TITLE_CHARACTERS, UNENDED, Participant, Room, Turn
@@ -44,7 +45,7 @@ def opening(viewer: Viewer, asked: RoomParameters) -> Iterator["Opening"]:
         found = Opening(viewer, asked, agents, people)
         yield found
         if found.record is not None:
-            found.record.write()
+            carry_out(*found.record.changes())
     if found.record is not None:
         found.record.tell()
 

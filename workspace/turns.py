@@ -64,13 +64,9 @@ def queue_turn(step: AgentStep, record: RoomRecord, turn: Turn) -> Execution:
         source_agent_id=turn.asked_by_agent_id,
     )
     turn.execution = execution
-    step.writers.append(lambda: _tie(turn, execution))  # the execution is inserted at the end of the step
+    step.changes.append(rows.change(Turn, {"pk": turn.pk}, {"execution_id": execution.pk}))  # after it is inserted
     record.happened(RoomEventKind.ROOM_TURN)
     return execution
-
-
-def _tie(turn: Turn, execution: Execution) -> None:
-    rows.update(Turn, {"pk": turn.pk}, {"execution_id": execution.pk})
 
 
 def end_turn(record: RoomRecord, turn: Turn, ending: TurnEnding, **columns: object) -> bool:

@@ -1,17 +1,16 @@
-// Keeps an open page up to date: hears which row is at which version, and lets the fragments that show it be read
+// Keeps an open page up to date: hears what moved and to which version, and lets the fragments that show it be read
 // again. The sockets carry no text; whatever they missed, reading again makes good.
 "use strict";
 (() => {
   const COALESCE = 250, SLOW = 1000, POLL = 12000, BEAT = 25000, SILENT = 10000, GIVEN_UP = 8000;
-  const root = document.documentElement;
+  const root = document.documentElement, all = (selector) => document.querySelectorAll(selector);
   let lines = [], downSince = 0, readAt = null, over = false;
-  let stale = false;  // something was missed while nobody looked
   const turns = new WeakMap();  // fragment → when it was read last, and whether it will be again
 
   // --- reading again -----------------------------------------------------------------------------------------
   const every = (element) => (element.dataset.live === "loop" ? COALESCE : Number(element.dataset.every || SLOW));
   const refresh = (element, version = Infinity) => {
-    if (document.hidden) { stale = true; return; }
+    if (document.hidden) return;  // read again when somebody looks
     const turn = turns.get(element) || { last: -Infinity, timer: 0, version: 0 };
     turns.set(element, turn);
     turn.version = Math.max(turn.version, version);
@@ -50,26 +49,34 @@
     refresh(element);
   });
   // What a list only appends to (data-appends), it does not read again with itself.
-  const outermost = () =>
-    [...document.querySelectorAll("[data-live]")].filter((one) => !one.parentElement.closest("[data-live]:not([data-appends])"));
-  const resync = () => { stale = false; outermost().forEach((one) => refresh(one)); };
+  const outermost = (one) => {
+    const around = one.parentElement?.closest("[data-live]:not([data-appends])");
+    return around ? outermost(around) : one;
+  };
+  const resync = () => { new Set([...all("[data-live]")].map(outermost)).forEach((one) => refresh(one)); };
 
   const heardOfLoop = (event) => {
-    const shown = [...document.querySelectorAll("[data-version]")].filter((one) => (one.dataset.loop || one.id) === event.loop_id);
+    const shown = [...all("[data-version]")].filter((one) => (one.dataset.loop || one.id) === event.loop_id);
     for (const one of shown) {
       if (Number(one.dataset.version) < event.version) refresh(one.closest("[data-live]"), event.version);
     }
-    for (const list of document.querySelectorAll('[data-live="rows"]')) {
-      if (!shown.some((one) => list.contains(one))) refresh(list);
+    const filtered = document.querySelector("[data-filtered]");
+    for (const list of all('[data-live="rows"]')) {
+      if (filtered || !shown.some((one) => list.contains(one))) refresh(list);
     }
-    document.querySelectorAll('[data-live="any"]').forEach((one) => refresh(one));
   };
   const heard = (event) => {
     if (event.loop_id) heardOfLoop(event);
-    for (const one of document.querySelectorAll("[data-hears]")) {
+    for (const one of all("[data-hears]")) {
       const its = !one.dataset.room || one.dataset.room === event.room_id;
       if (its && one.dataset.hears.split(" ").includes(event.type)) refresh(one);
     }
+    if (!event.loop_id && event.room_id) return;
+    if (!event.loop_id && !event.execution_id) { resync(); return; }  // an agent changed, or who may see it
+    all('[data-live="any"]').forEach((one) => refresh(one));
+    all('[data-live="execution"]').forEach((one) => { if (one.dataset.execution === event.execution_id) refresh(one); });
+    // Whoever waits stands in a line that others move, too.
+    new Set([...all("[data-waits]")].map(outermost)).forEach((one) => refresh(one));
   };
 
   // --- how live the page is ----------------------------------------------------------------------------------

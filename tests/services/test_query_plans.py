@@ -31,6 +31,8 @@ OF_THE_PRESENT = (
     "turn_unended",
 )
 
+NO_TABLES = ("SCAN CONSTANT ROW", "SCAN slots", "SCAN oldest LEFT-JOIN")  # of one row each
+
 
 @contextmanager
 def tables_read_whole() -> Iterator[list[str]]:
@@ -45,7 +47,7 @@ def tables_read_whole() -> Iterator[list[str]]:
                 f"{line}   ({sql})"
                 for line in lines
                 if line.startswith("SCAN")
-                and line != "SCAN CONSTANT ROW"  # which is no table
+                and line not in NO_TABLES
                 and not any(name in line for name in OF_THE_PRESENT)
             )
         return execute(sql, params, many, context)

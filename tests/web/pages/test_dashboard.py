@@ -72,6 +72,7 @@ def test_failed_and_guarded_loops_need_attention(as_alice: Client, stage: Stage)
     stage.without_progress()
     stage.out_of_time()
     stage.completed()
+    stage.completed_with_errors()  # it did what it was to do
 
     assert badges(as_alice) == {"failed": "1 loop", "ended early": "2 loops"}
 
@@ -95,6 +96,14 @@ def test_a_long_wait_needs_attention_only_once_it_is_long(as_alice: Client, stag
     stage.clock.pass_seconds(2)
 
     assert badges(as_alice) == {"waiting": "2 runs"}
+
+
+def test_a_model_that_is_away_needs_attention_and_says_why_and_until_when(as_alice: Client, stage: Stage) -> None:
+    stage.waiting_for_the_model()
+    stage.clock.pass_seconds(3600)
+
+    assert badges(as_alice) == {"model away": "1 run"}
+    assert "scribe: waiting for the model until 18:00 UTC (rate limited), for 1 h 00 m" in text_of(as_alice.get("/"))
 
 
 def test_work_that_no_worker_takes_needs_attention(as_alice: Client, stage: Stage) -> None:
