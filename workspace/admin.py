@@ -41,9 +41,13 @@ class RoomAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         here = Q(participants__removed_at=None)
-        counted = super().get_queryset(request).annotate(
-            people_here=Count("participants__user", filter=here, distinct=True),
-            agents_here=Count("participants__agent", filter=here, distinct=True),
+        counted = (
+            super()
+            .get_queryset(request)
+            .annotate(
+                people_here=Count("participants__user", filter=here, distinct=True),
+                agents_here=Count("participants__agent", filter=here, distinct=True),
+            )
         )
         return cast(QuerySet[Any], counted)
 
