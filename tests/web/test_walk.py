@@ -32,6 +32,7 @@ from workspace.rooms import close_room, open_room, rename_room
 from workspace.services import post_message
 from workspace.vocabulary import RoomEventKind
 
+pytestmark = pytest.mark.once  # access is the same on every database
 METHODS = ("get", "post", "put", "patch", "delete")
 # Words that stand in texts of the room that neither of them is in, in a loop's task, in costs and in failures.
 PRIVATE, TASK, INSIDE = "walnut", "pelican", "/srv/inside"
