@@ -94,7 +94,7 @@ def key_for_secret(secret: str) -> ApiKey | None:
     prefix = secret.removeprefix(f"{KEY_PREFIX}_").partition("_")[0]
     if not secret.startswith(f"{KEY_PREFIX}_") or not prefix.isalnum() or not secret.isascii():
         return None
-    key = ApiKey.objects.select_related("user").filter(prefix=prefix).first()
+    key = next(iter(ApiKey.objects.select_related("user").filter(prefix=prefix).order_by()[:1]), None)
     now = clock.now()
     if key is None or not secrets.compare_digest(key.secret_hash, hash_secret(secret)):
         return None

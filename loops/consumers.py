@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts.sockets import viewer_of_scope
-from agents.queries import agent_for, heard_agents
+from agents.queries import heard_agent, heard_agents
 from trinity import live_groups
 from trinity.kernel.errors import Refused
 
@@ -120,14 +120,14 @@ class AgentSocket(LiveSocket):
     """Tells of one agent."""
 
     def agents_of(self, viewer: Any) -> set[int]:
-        return {agent_for(viewer, self.scope["url_route"]["kwargs"]["name"], archived=True).pk}
+        return {heard_agent(viewer, self.scope["url_route"]["kwargs"]["name"])}
 
 
 class LoopsSocket(LiveSocket):
     """Tells of all agents that one may see; one that is shared later is heard of soon after."""
 
     def agents_of(self, viewer: Any) -> set[int]:
-        return set(heard_agents(viewer).values_list("pk", flat=True))
+        return set(heard_agents(viewer).order_by().values_list("pk", flat=True))
 
 
 class NoSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
