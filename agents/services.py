@@ -123,7 +123,7 @@ def _under_lock(
 ) -> Agent:
     """One change of an agent under its lock, which is recorded and told when something moved."""
     with transaction.atomic(durable=True):
-        locked = lock_agent(agent.pk)
+        locked, _ = lock_agent(agent.pk)
         if change(locked):
             record(action, locked, by=viewer, facts=facts)
     return locked

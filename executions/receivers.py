@@ -5,17 +5,21 @@ agent's lock, and may queue the next execution.
 """
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from agents.runtimes.base import Outcome
 from executions.models import Execution
 from executions.step import AgentStep
 from executions.vocabulary import Trigger
+from trinity.kernel.statements import Statement
 
 
 class Receiver(Protocol):
     """What an app does at the turning points of its executions."""
+
+    def reads(self, execution: Execution) -> Mapping[str, Statement]:
+        """What it will want to know when the execution ends: asked together with the lock, found in `step.ahead`."""
 
     def may_begin(self, step: AgentStep, execution: Execution) -> bool:
         """Asked when it gets its slot; on False it is withdrawn, and the receiver has recorded why."""
@@ -23,14 +27,17 @@ class Receiver(Protocol):
     def begun(self, step: AgentStep, execution: Execution) -> None:
         """It got its slot and is claimed."""
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
-        """It went back to the queue: its model is away."""
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
+        """It went back to the queue: its model is away. The call may have cost something."""
 
     def patience_ends(self, step: AgentStep, execution: Execution) -> dt.datetime | None:
         """When waiting for a model makes no sense any more for its parent; None: no such time."""
 
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         """Its outcome stands."""
+
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
+        """It was cancelled before it began; whoever asked for that may have recorded it already."""
 
     def graded(self, step: AgentStep, execution: Execution) -> None:
         """Its verdicts stand."""
@@ -39,19 +46,25 @@ class Receiver(Protocol):
 class _Alone:
     """The receiver of a trigger that nobody registered for: a single call has no parent."""
 
+    def reads(self, execution: Execution) -> Mapping[str, Statement]:
+        return {}
+
     def may_begin(self, step: AgentStep, execution: Execution) -> bool:
         return True
 
     def begun(self, step: AgentStep, execution: Execution) -> None:
         return
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         return
 
     def patience_ends(self, step: AgentStep, execution: Execution) -> dt.datetime | None:
         return None
 
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
+        return
+
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
         return
 
     def graded(self, step: AgentStep, execution: Execution) -> None:

@@ -42,6 +42,8 @@ TRINITY_KEEP_SPOOL_DAYS = env.int("TRINITY_KEEP_SPOOL_DAYS", default=7)
 DATABASE_URL = env.str("DATABASE_URL", default="")
 REDIS_URL = env.str("REDIS_URL", default="")
 DISTRIBUTED = bool(REDIS_URL)
+# Off behind a pooler that gives each transaction another session of PostgreSQL's.
+TRINITY_PREPARED_STATEMENTS = env.bool("TRINITY_PREPARED_STATEMENTS", default=True)
 
 
 def sqlite_database(path: str, synchronous: str = "FULL") -> dict[str, object]:
@@ -151,6 +153,7 @@ INSTALLED_APPS = [
     "graders",
     "executions",
     "loops",
+    "workspace",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -290,6 +293,13 @@ SPECTACULAR_SETTINGS = {
         "ActorKind": "accounts.vocabulary.ActorKind",
         "RuntimeName": "agents.runtimes.registry.RuntimeName",
         "VerdictStatus": "graders.vocabulary.VerdictStatus",
+        "MessageKind": "workspace.vocabulary.MessageKind",
+        "ParticipantKind": "workspace.vocabulary.ParticipantKind",
+        "TurnState": "workspace.vocabulary.TurnState",
+        "CloseAnswer": "workspace.vocabulary.CloseAnswer",
+        "CancelAnswer": "workspace.vocabulary.CancelAnswer",
+        "WorkKind": "workspace.vocabulary.WorkKind",
+        "WorkOutcome": "workspace.vocabulary.WorkOutcome",
     },
 }
 
