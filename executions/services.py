@@ -161,7 +161,10 @@ def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.date
 
 
 def _put_back(step: AgentStep, execution: Execution, outcome: Outcome, until: dt.datetime) -> bool:
-    columns: dict[str, Any] = cost_columns(execution, outcome) | {
+    cost = cost_columns(execution, outcome)
+    columns: dict[str, Any] = {
+        "cost_nano": cost["cost_nano"] or None,  # a call in vain that was free says nothing of the run's cost
+        "cost_estimated": cost["cost_estimated"],
         "status": ExecutionStatus.QUEUED,
         "not_before": until,
         "waits_for_model": outcome.away.kind if outcome.away else "",
