@@ -117,9 +117,9 @@ def audit(
     by: Viewer | None,
     refused: bool = False,
     facts: Mapping[str, object] | None = None,
-) -> None:
+) -> AuditEvent:
     """Write one line of the audit log, in the transaction that is open."""
-    AuditEvent.objects.create(
+    return AuditEvent.objects.create(
         at=clock.now(),
         action=action,
         refused=refused,

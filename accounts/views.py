@@ -10,10 +10,12 @@ from django.urls import NoReverseMatch, reverse, reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.form_tokens import FORM_TOKEN
 from accounts.forms import NewKeyForm
+from accounts.keys_by_form import new_key_of_form
 from accounts.models import ApiKey, User
 from accounts.pages import member_page
-from accounts.services import create_key, revoke_key
+from accounts.services import revoke_key
 from accounts.viewers import Viewer
 
 
@@ -54,7 +56,7 @@ def api_keys(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     form = NewKeyForm(request.POST or None)
     context: dict[str, Any] = {"form": form}
     if request.method == "POST" and form.is_valid():
-        made = create_key(user=viewer.user, name=form.cleaned_data["name"], expires_at=form.expires_at(), by=viewer)
+        made = new_key_of_form(viewer, form, request.POST.get(FORM_TOKEN, ""))
         context |= {"secret": made.secret, "form": NewKeyForm()}
     context["keys"] = list(ApiKey.objects.filter(user=viewer.user, revoked_at=None).order_by("-id"))
     refused = request.method == "POST" and "secret" not in context

@@ -20,7 +20,8 @@ class AgentHead:
     status: str
     tone: Tone
     running: bool
-    owned: bool
+    archived: bool
+    changeable: bool  # by the reader, now
     slots_used: int
     slots: int
 
@@ -34,7 +35,8 @@ def head_of(viewer: Viewer, agent: Agent, slots_used: int) -> AgentHead:
         status="archived" if agent.archived_at else str(agent.status),
         tone=Tone.OK if agent.running else Tone.NEUTRAL,
         running=agent.running,
-        owned=owns(viewer, agent),
+        archived=agent.archived_at is not None,
+        changeable=owns(viewer, agent) and agent.archived_at is None,
         slots_used=slots_used,
         slots=agent.max_parallel_tasks,
     )

@@ -1,14 +1,18 @@
 """Reads of agents, each with the permission of the one who asks; writes nothing but the refusals of agents."""
 
+import datetime as dt
+
 from django.db.models import Q, QuerySet
 
 from accounts.services import audit
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
 from agents.models import Agent, AgentPermission
-from trinity.kernel import fields
+from trinity.kernel import clock, fields
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
+
+ENDS_AFTER_ARCHIVAL = dt.timedelta(days=1)  # far more than the longest run takes
 
 
 def usable_agents(viewer: Viewer) -> QuerySet[Agent]:
@@ -35,13 +39,21 @@ def visible_agents(viewer: Viewer) -> QuerySet[Agent]:
     return usable_agents(viewer).filter(archived_at=None)
 
 
-def agent_for(viewer: Viewer, name: str, *, doing: AuditAction | None = None) -> Agent:
+def heard_agents(viewer: Viewer) -> QuerySet[Agent]:
+    """Those of which a reader of all loops hears: living ones, and what was in flight when one was archived."""
+    lately = clock.now() - ENDS_AFTER_ARCHIVAL
+    return usable_agents(viewer).filter(Q(archived_at=None) | Q(archived_at__gte=lately))
+
+
+def agent_for(viewer: Viewer, name: str, *, doing: AuditAction | None = None, archived: bool = False) -> Agent:
     """The agent of this name; Refused (not found) alike when unknown and when not to be seen.
 
     An agent that is refused one that exists leaves a line in the audit log, when `doing` says what it wanted.
+    With `archived` also one that was put away: its history is read as before, and nothing can be done with it.
     """
     clean = fields.clip(name)
-    agent = visible_agents(viewer).filter(name=clean).select_related("owner").first()
+    known = usable_agents(viewer) if archived else visible_agents(viewer)
+    agent = known.filter(name=clean).select_related("owner").first()
     if agent is None:
         if doing is not None and not viewer.is_person and Agent.objects.filter(name=clean).exists():
             audit(doing, f"agent:{clean}", by=viewer, refused=True)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from accounts.models import ApiKey
-from accounts.services import audit, forbidden, revoke_key
+from accounts.services import forbidden, revoke_key
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
 from agents import hooks
@@ -16,6 +16,7 @@ from agents.locking import lock_agent
 from agents.models import Agent
 from agents.parameters import check_runtime, check_workspace, read_changes, read_new_agent
 from agents.queries import owns
+from agents.record import record
 from agents.vocabulary import AgentStatus
 from trinity.kernel import clock
 from trinity.kernel.errors import Broken, Refused
@@ -33,7 +34,7 @@ def create_agent(viewer: Viewer, given: Mapping[str, Any]) -> Agent:
     try:
         with transaction.atomic():
             agent = Agent.objects.create(owner=viewer.user, **columns)
-            audit(AuditAction.AGENT_CREATED, target_of(agent), by=viewer, facts={"runtime": agent.runtime})
+            record(AuditAction.AGENT_CREATED, agent, by=viewer, facts={"runtime": agent.runtime})
     except IntegrityError as error:  # somebody else was faster with this name
         raise name_taken() from error
     return agent
@@ -107,11 +108,6 @@ def refuse_unless_owner(viewer: Viewer, agent: Agent) -> None:
         raise forbidden(f"Only the owner of {agent.name} or an admin may do this.")
 
 
-def target_of(agent: Agent) -> str:
-    """The agent as the audit log names it."""
-    return f"agent:{agent.name}"
-
-
 def name_taken() -> Refused:
     """A name is taken for ever: history and keys of an archived agent go by it."""
     sentence = "This name is taken, perhaps by an archived agent; names are never used again."
@@ -125,11 +121,11 @@ def _under_lock(
     change: Callable[[Agent], bool],
     facts: Mapping[str, object] | None = None,
 ) -> Agent:
-    """One change of an agent under its lock, with a line in the audit log when something moved."""
+    """One change of an agent under its lock, which is recorded and told when something moved."""
     with transaction.atomic(durable=True):
-        locked = lock_agent(agent.pk)
+        locked, _ = lock_agent(agent.pk)
         if change(locked):
-            audit(action, target_of(locked), by=viewer, facts=facts)
+            record(action, locked, by=viewer, facts=facts)
     return locked
 
 

@@ -3,12 +3,12 @@
 from django.db import transaction
 
 from accounts.models import User
-from accounts.services import audit
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction, UserKind
 from agents.models import Agent, AgentPermission, AgentShare
 from agents.queries import visible_agents
-from agents.services import refuse_unless_owner, target_of
+from agents.record import record
+from agents.services import refuse_unless_owner
 from trinity.kernel import fields
 from trinity.kernel.errors import Refused, refused_field
 from trinity.kernel.vocabulary import RefusalCode
@@ -27,7 +27,7 @@ def share(viewer: Viewer, agent: Agent, username: str) -> tuple[AgentShare, bool
     with transaction.atomic():
         found, made = AgentShare.objects.get_or_create(agent=agent, user=user)
         if made:
-            audit(AuditAction.SHARE_ADDED, target_of(agent), by=viewer, facts={"user": username})
+            record(AuditAction.SHARE_ADDED, agent, by=viewer, facts={"user": username})
     return found, made
 
 
@@ -42,7 +42,7 @@ def unshare(viewer: Viewer, agent: Agent, username: str) -> None:
         theirs = AgentPermission.objects.filter(target=agent, caller__owner__username=username)
         for permission in theirs.exclude(caller__owner__kind=UserKind.ADMIN).select_related("caller", "target"):
             _end(viewer, permission)
-        audit(AuditAction.SHARE_REMOVED, target_of(agent), by=viewer, facts={"user": username})
+        record(AuditAction.SHARE_REMOVED, agent, by=viewer, facts={"user": username})
 
 
 def permit(viewer: Viewer, caller: Agent, name: str) -> tuple[AgentPermission, bool]:
@@ -56,7 +56,7 @@ def permit(viewer: Viewer, caller: Agent, name: str) -> tuple[AgentPermission, b
     with transaction.atomic():
         found, made = AgentPermission.objects.get_or_create(caller=caller, target=target)
         if made:
-            audit(AuditAction.PERMISSION_ADDED, target_of(caller), by=viewer, facts={"agent": target.name})
+            record(AuditAction.PERMISSION_ADDED, caller, by=viewer, facts={"agent": target.name})
     return found, made
 
 
@@ -74,4 +74,4 @@ def forbid(viewer: Viewer, caller: Agent, name: str) -> None:
 def _end(viewer: Viewer, permission: AgentPermission) -> None:
     permission.delete()
     facts = {"agent": permission.target.name}
-    audit(AuditAction.PERMISSION_REMOVED, target_of(permission.caller), by=viewer, facts=facts)
+    record(AuditAction.PERMISSION_REMOVED, permission.caller, by=viewer, facts=facts)

@@ -12,6 +12,7 @@ from executions import trajectory
 from executions.models import Execution, Verdict
 from executions.receivers import receiver_of
 from executions.step import agent_step
+from executions.telling import ExecutionEvent, tell
 from graders.config import DEFAULT_GRADERS
 from graders.grading import grade, summary
 from graders.vocabulary import VerdictStatus
@@ -44,6 +45,7 @@ def grade_execution(execution_id: str) -> bool:
         )
         if results:
             receiver_of(execution).graded(step, execution)
+            tell(step, execution, ExecutionEvent.EXECUTION_GRADED)
     return True
 
 

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from accounts.viewers import Viewer
 from agents.models import Agent
-from agents.queries import visible_agents
+from agents.queries import usable_agents
 from executions.filters import ExecutionFilter
 from executions.models import Execution
 from executions.queries import visible_executions
@@ -65,7 +65,7 @@ class Listing:
 def listing(viewer: Viewer, query: QueryDict, *, agent: Agent | None = None) -> Listing:
     """The page that an address asks for. Refused when it begins at what is no execution."""
     visible = visible_executions(viewer) if agent is None else Execution.objects.filter(agent=agent)
-    names = [agent.name] if agent is not None else list(visible_agents(viewer).values_list("name", flat=True))
+    names = [agent.name] if agent is not None else list(usable_agents(viewer).values_list("name", flat=True))
     chosen = ExecutionFilter(query, queryset=visible, agent_names=names)
     if not chosen.is_valid():
         return Listing(chosen, [], "", valid=False, unended=False)

@@ -5,17 +5,21 @@ agent's lock, and may queue the next execution.
 """
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from agents.runtimes.base import Outcome
 from executions.models import Execution
 from executions.step import AgentStep
 from executions.vocabulary import Trigger
+from trinity.kernel.statements import Statement
 
 
 class Receiver(Protocol):
     """What an app does at the turning points of its executions."""
+
+    def reads(self, execution: Execution) -> Mapping[str, Statement]:
+        """What it will want to know when the execution ends: asked together with the lock, found in `step.ahead`."""
 
     def may_begin(self, step: AgentStep, execution: Execution) -> bool:
         """Asked when it gets its slot; on False it is withdrawn, and the receiver has recorded why."""
@@ -38,6 +42,9 @@ class Receiver(Protocol):
 
 class _Alone:
     """The receiver of a trigger that nobody registered for: a single call has no parent."""
+
+    def reads(self, execution: Execution) -> Mapping[str, Statement]:
+        return {}
 
     def may_begin(self, step: AgentStep, execution: Execution) -> bool:
         return True

@@ -106,8 +106,8 @@ def _abandon_in(step: AgentStep, execution: Execution) -> AbandonAnswer:
 
 def agent_not_running(agent: Agent) -> Refused:
     """A stopped or archived agent takes nothing new (section 2)."""
-    state = "archived" if agent.archived_at else agent.status
-    return Refused(f"The agent {agent.name} is {state}; start it first.", code=RefusalCode.CONFLICT)
+    sentence = "is archived and takes nothing new." if agent.archived_at else f"is {agent.status}; start it first."
+    return Refused(f"The agent {agent.name} {sentence}", code=RefusalCode.CONFLICT)
 
 
 def _timeout_within(agent: Agent, asked: CallParameters) -> int:

@@ -16,13 +16,19 @@ from executions import trajectory
 from executions.columns import cost_columns, duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
 from executions.lease import lease_end, lease_end_sql
-from executions.line import next_in_line
+from executions.line import asking_for_next, next_in_line
 from executions.models import Execution
 from executions.receivers import receiver_of
 from executions.step import AgentStep, agent_step
+from executions.telling import ExecutionEvent, tell
 from executions.vocabulary import ExecutionStatus, Trigger
-from trinity.kernel import rows
-from trinity.kernel.errors import Broken
+from trinity.kernel import clock, rows
+from trinity.kernel.statements import Statement, carry_out
+
+ENDED, LINE = "ended", "line"  # what is asked together with the lock
+
+
+CAME_LATE = "Its outcome came after it had been given up: the reply and the cost are from then."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ def queue_execution(step: AgentStep, *, trigger: Trigger, prompt: str, timeout_s
     )
     step.new[execution.pk] = execution
     step.work_is_left = True
+    tell(step, execution, ExecutionEvent.EXECUTION_QUEUED)
     return execution
 
 
@@ -64,6 +71,7 @@ def admit(step: AgentStep, claimant: Claimant) -> Execution | None:
         if receiver_of(execution).may_begin(step, execution):
             _claim(step, execution, claimant)
             receiver_of(execution).begun(step, execution)
+            tell(step, execution, ExecutionEvent.EXECUTION_STARTED)
             return execution
         withdraw(step, execution)
     return None
@@ -71,14 +79,13 @@ def admit(step: AgentStep, claimant: Claimant) -> Execution | None:
 
 def _next_in_line(step: AgentStep, agent: Agent) -> Execution | None:
     """The oldest due execution, when a slot is free; those of this very step come last."""
-    slots_taken, oldest = next_in_line(agent.pk, step.now)
+    line = step.ahead.pop(LINE, None) or carry_out(asking_for_next(agent.pk, step.now))[0]
+    slots_taken, oldest = next_in_line(line)
     new = next((one for one in step.new.values() if one.waiting), None)
-    if slots_taken >= agent.max_parallel_tasks or (oldest is None and new is None):
+    execution = oldest or new
+    if slots_taken >= agent.max_parallel_tasks or execution is None:
         step.work_is_left = False
         return None
-    execution = new if oldest is None else rows.read(Execution, oldest)
-    if execution is None:
-        raise Broken(f"Execution {oldest} is gone; executions are never deleted.")
     execution.agent = agent
     return execution
 
@@ -94,12 +101,15 @@ def _claim(step: AgentStep, execution: Execution, claimant: Claimant) -> None:
         "host": claimant.host,
         "spool_id": claimant.spool_id,
     }
-    _move_waiting(step, execution, columns | {"lease_until": lease_end_sql(claimant.lease_seconds)})
+    columns["lease_until"] = lease_end_sql(claimant.lease_seconds)
+    if execution.pk not in step.new:
+        step.changes.append(_move_of_waiting(execution, columns))
+    _remember(execution, columns)
 
 
 def take(agent_id: int, claimant: Claimant) -> Execution | None:
     """Admit and claim the agent's next execution, if one may begin; safe to call at any time, from anywhere."""
-    with agent_step(agent_id) as step:
+    with agent_step(agent_id, {LINE: asking_for_next(agent_id, clock.now())}) as step:
         execution = admit(step, claimant)
         step.work_is_left = False  # the caller asks again until there is none
     return execution
@@ -111,11 +121,17 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
     All in one transaction, guarded by the claim's token: whoever lost the claim writes only the text and cost of a
     lost execution. Returns the next execution, which the same worker goes on with, or None.
     """
-    with agent_step(execution.agent_id) as step:
+    ending = _ending_columns(execution, outcome)
+    ahead = dict(receiver_of(execution).reads(execution))
+    if outcome.away is None:  # else it has to be weighed first
+        ahead = {ENDED: _end(execution, ending), **ahead}
+        if claimant is not None:
+            ahead[LINE] = asking_for_next(execution.agent_id, ending["ended_at"])
+    with agent_step(execution.agent_id, ahead) as step:
         if outcome.away and (until := _worth_waiting(step, execution, outcome.away)):
             moved = _put_back(step, execution, outcome, until)
         else:
-            moved = _end(step, execution, outcome)
+            moved = _has_ended(step, execution, outcome, ending)
         if not moved:
             _keep_late_outcome(execution, outcome)
         following = admit(step, claimant) if claimant is not None else None
@@ -124,22 +140,30 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
     return following
 
 
-def _end(step: AgentStep, execution: Execution, outcome: Outcome) -> bool:
-    seen = execution.running_for(step.now)
-    columns = (
-        outcome_columns(outcome)
-        | cost_columns(execution, outcome)
-        | {
-            "ended_at": step.now,
-            "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
-            "lease_until": None,
-            "activity": "",
-        }
-    )
-    if not rows.update(Execution, _claim_of(execution), columns):
+def _ending_columns(execution: Execution, outcome: Outcome) -> dict[str, Any]:
+    now = clock.now()
+    seen = execution.running_for(now)
+    moved = {
+        "ended_at": now,
+        "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
+        "lease_until": None,
+        "activity": "",
+    }
+    return outcome_columns(outcome) | cost_columns(execution, outcome) | moved
+
+
+def _end(execution: Execution, ending: dict[str, Any]) -> Statement:
+    return rows.change(Execution, _claim_of(execution), ending)
+
+
+def _has_ended(step: AgentStep, execution: Execution, outcome: Outcome, ending: dict[str, Any]) -> bool:
+    ended = step.ahead.pop(ENDED, None) or carry_out(_end(execution, ending))[0]
+    if not ended.moved:
         return False
-    _remember(execution, columns)
-    trajectory.store(execution, outcome.steps)
+    _remember(execution, ending)
+    if outcome.steps:
+        step.changes.append(rows.insertion(trajectory.packed(execution, outcome.steps)))
+    tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
     receiver_of(execution).ended(step, execution, outcome)
     return True
 
@@ -181,6 +205,7 @@ def _put_back(step: AgentStep, execution: Execution, outcome: Outcome, until: dt
     if not Execution.objects.filter(**_claim_of(execution)).update(**columns):
         return False
     _remember(execution, columns)
+    tell(step, execution, ExecutionEvent.EXECUTION_WAITING)
     receiver_of(execution).waits(step, execution, outcome)
     return True
 
@@ -193,15 +218,17 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         "not_before": None,
         "waits_for_model": "",
     }
-    _move_waiting(step, execution, columns)
-
-
-def _move_waiting(step: AgentStep, execution: Execution, columns: dict[str, Any]) -> None:
-    """Under the agent's lock nobody else can have moved it. Were it so, `admit` would ask for it for ever."""
-    waiting = {"pk": execution.pk, "status": ExecutionStatus.QUEUED}
-    if execution.pk not in step.new and not rows.update(Execution, waiting, columns):
-        raise Broken(f"Execution {execution.pk} changed outside its agent's lock.")
+    if execution.pk not in step.new:
+        carry_out(_move_of_waiting(execution, columns))  # now: who is next is asked again within this step
+        step.ahead.pop(LINE, None)
     _remember(execution, columns)
+    tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
+
+
+def _move_of_waiting(execution: Execution, columns: dict[str, Any]) -> Statement:
+    """Under the agent's lock nobody else can have moved it."""
+    waiting = {"pk": execution.pk, "status": ExecutionStatus.QUEUED}
+    return rows.change(Execution, waiting, columns, f"Execution {execution.pk} changed outside its agent's lock.")
 
 
 def take_over(execution: Execution, claimant: Claimant) -> bool:
@@ -233,13 +260,15 @@ def _claim_of(execution: Execution) -> dict[str, Any]:
 def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:
     """A lost execution whose outcome arrives after all keeps its status, and gets the text and the cost.
 
-    A silent one does not wipe out what was saved of the lost run's output.
+    The first one counts, and a note says so. A silent one does not wipe out what was saved of the lost run's output.
     """
-    kept = reply_columns(outcome) | cost_columns(execution, outcome)
+    kept = reply_columns(outcome) | cost_columns(execution, outcome) | {"notes": [CAME_LATE]}
     if not kept["response"]:
         del kept["response"]
+    if outcome.cost_nano is None and "response" not in kept:
+        return
     lost = Execution.objects.filter(pk=execution.pk, attempt=execution.attempt, error_kind=ErrorKind.LOST)
-    lost.filter(status=ExecutionStatus.FAILED, cost_nano=execution.cost_nano).update(**kept)
+    lost.filter(status=ExecutionStatus.FAILED, notes=[]).update(**kept)
 
 
 def _remember(execution: Execution, columns: dict[str, Any]) -> None:

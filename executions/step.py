@@ -5,12 +5,12 @@ one lock: it is taken by the first statement, so that executions and loops of an
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from agents.locking import lock_agent
 from agents.models import Agent
@@ -18,6 +18,7 @@ from executions import nudging
 from executions.models import Execution
 from trinity.kernel import clock, live, rows
 from trinity.kernel.crashpoints import CrashPoint, reached
+from trinity.kernel.statements import Answer, Statement, carry_out
 
 
 @dataclass(slots=True)
@@ -29,16 +30,18 @@ class AgentStep:
     live_events: list[live.LiveEvent] = field(default_factory=list)
     new: dict[str, Execution] = field(default_factory=dict)  # made in this step, inserted at its end
     records: dict[str, Any] = field(default_factory=dict)  # rows of other apps, each loaded once
-    writers: list[Callable[[], None]] = field(default_factory=list)  # gathered changes, written once at the end
+    ahead: dict[str, Answer] = field(default_factory=dict)  # what was asked together with the lock
+    changes: list[Statement] = field(default_factory=list)  # written at the end, in their order
+    writers: list[Callable[[], Iterable[Statement]]] = field(default_factory=list)  # what they tell then comes last
     work_is_left: bool = False  # a worker should be told
 
-    def write_gathered(self) -> None:
-        """What was gathered, each row once: a run that begins in the step that made it is inserted as begun."""
-        for execution in self.new.values():
-            rows.insert(execution)
-        for write in self.writers:
-            write()
-        self.new, self.writers = {}, []
+    def write_gathered(self, *, commit: bool = False) -> None:
+        """What was gathered, in one trip: a run that begins in the step that made it is inserted as begun."""
+        changes = [rows.insertion(execution) for execution in self.new.values()] + self.changes
+        for writer in self.writers:
+            changes += writer()
+        self.new, self.changes, self.writers = {}, [], []
+        carry_out(*changes, commit=commit)
 
     def tell(self) -> None:
         """After the commit: live events and the nudge; their failure never fails the work."""
@@ -49,13 +52,19 @@ class AgentStep:
 
 
 @contextmanager
-def agent_step(agent_id: int) -> Iterator[AgentStep]:
-    """Open the one transaction of a service. An exception undoes all of it, and then nobody is told anything."""
+def agent_step(agent_id: int, ahead: Mapping[str, Statement] | None = None) -> Iterator[AgentStep]:
+    """Open the one transaction of a service. An exception undoes all of it, and then nobody is told anything.
+
+    What is asked `ahead` travels with the lock, and what was gathered with the commit: a step needs two round trips.
+    """
+    asked = ahead or {}
+    outermost = not connection.in_atomic_block  # tests may run inside a transaction of their own
     with transaction.atomic(durable=True):
-        step = AgentStep(lock_agent(agent_id), clock.now())
+        agent, answers = lock_agent(agent_id, *asked.values())
+        step = AgentStep(agent, clock.now(), ahead=dict(zip(asked, answers, strict=True)))
         yield step
-        step.write_gathered()
         reached(CrashPoint.BEFORE_COMMIT)
+        step.write_gathered(commit=outermost)
     reached(CrashPoint.AFTER_COMMIT)
     step.tell()
 

@@ -19,16 +19,14 @@ _END_REASONS = {
 }
 
 
-def store(execution: Execution, steps: Sequence[Step]) -> None:
-    """Keep the steps of an execution that just ended; one without tool calls keeps none."""
-    if steps:
-        text = json.dumps(
-            [step if isinstance(step, Mapping) else list(step) for step in steps],
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        packed = zlib.compress(text.encode("utf-8", "replace"), 6)
-        Trajectory.objects.create(execution=execution, compressed=packed)
+def packed(execution: Execution, steps: Sequence[Step]) -> Trajectory:
+    """The steps of an execution that just ended, as the row that keeps them."""
+    text = json.dumps(
+        [step if isinstance(step, Mapping) else list(step) for step in steps],
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    return Trajectory(execution=execution, compressed=zlib.compress(text.encode("utf-8", "replace"), 6))
 
 
 def read(execution: Execution) -> dict[str, Any] | None:

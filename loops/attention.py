@@ -14,6 +14,7 @@ from executions.vocabulary import ExecutionStatus, WaitReason
 from executions.waiting import Wait, waits_of
 from loops.board import title_of
 from loops.models import Loop
+from loops.vocabulary import LoopStatus
 from loops.words import loop_words
 from trinity.kernel.durations import duration_text
 from trinity.kernel.vocabulary import Tone
@@ -55,7 +56,7 @@ def _of_loops(ended: Iterable[Loop]) -> list[Concern]:
     by_tone: dict[Tone, list[Link]] = {Tone.BAD: [], Tone.WARN: []}
     for loop in ended:
         words = loop_words(loop.status, loop.stop_reason)
-        if words.tone in by_tone:
+        if words.tone in by_tone and loop.status != LoopStatus.COMPLETED_WITH_ERRORS:  # it did all that it was to do
             by_tone[words.tone].append(Link("loop", loop.pk, f"{title_of(loop)} ({words.reason})"))
     badges = {Tone.BAD: "failed", Tone.WARN: "ended early"}
     return [_many(tone, badges[tone], "loop", links) for tone, links in by_tone.items() if links]

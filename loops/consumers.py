@@ -1,6 +1,7 @@
-"""The sockets that tell which loop is at which version; they carry no text, hold no rule and make no query.
+"""The sockets that tell what moved and to which version; they carry no text, hold no rule and make no query.
 
-`/ws/agents/{name}/` tells of one agent, `/ws/loops/` of all that one may see (section 2, "Live events").
+`/ws/agents/{name}/` tells of one agent, `/ws/loops/` of all that one may see (section 2, "Live events"). They tell of
+loops; with `?everything`, as pages ask, of agents and of executions outside loops besides, which have no loop's id.
 """
 
 import asyncio
@@ -8,17 +9,20 @@ import contextlib
 import json
 import random
 from typing import Any
+from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts.sockets import viewer_of_scope
-from agents.queries import agent_for, visible_agents
+from agents.queries import agent_for, heard_agents
 from trinity import live_groups
 from trinity.kernel.errors import Refused
 
+EVERYTHING = b"everything"
 NOT_LOGGED_IN, NOT_TO_BE_SEEN, START_AGAIN = 4401, 4404, 1012
 ACCESS_SECONDS = 10.0  # how often access is asked again, give or take a fifth
+SOON_SECONDS = 0.5  # after a change of access, the same
 
 
 class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is not typed
@@ -27,6 +31,8 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is no
     async def connect(self) -> None:
         self.joined: set[str] = set()
         self.asking: asyncio.Task[None] | None = None
+        self.access_moved = asyncio.Event()
+        self.hears_everything = EVERYTHING in parse_qs(self.scope["query_string"], keep_blank_values=True)
         await self.accept()  # a refusal before this would lose its code
         await live_groups.begin()
         if await self.join_what_may_be_seen():
@@ -47,9 +53,18 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is no
     async def live_event(self, message: dict[str, Any]) -> None:
         await self.send(message["text"])
 
+    async def live_besides(self, message: dict[str, Any]) -> None:
+        """An agent changed, or an execution outside loops moved."""
+        if self.hears_everything:
+            await self.send(message["text"])
+
     async def live_missed(self, message: dict[str, Any]) -> None:
         """Events were lost on their way here: whoever listens begins again, and reads what it shows."""
         await self.close(START_AGAIN)
+
+    async def live_access(self, message: dict[str, Any]) -> None:
+        """Somebody's access changed: whether it is this one's is asked soon."""
+        self.access_moved.set()
 
     async def join_what_may_be_seen(self) -> bool:
         """Hear of the agents that may be seen now; close, and answer False, when there is no access."""
@@ -61,10 +76,16 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is no
         return True
 
     async def _ask_again(self) -> None:
-        allowed = True
-        while allowed:
-            await asyncio.sleep(ACCESS_SECONDS * random.uniform(0.8, 1.2))  # noqa: S311 — spreads the questions
-            allowed = await self.join_what_may_be_seen()
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.access_moved.wait(), ACCESS_SECONDS * _spread())
+                await asyncio.sleep(SOON_SECONDS * _spread())
+            self.access_moved.clear()
+            known = self.joined
+            if not await self.join_what_may_be_seen():
+                return
+            if self.joined != known and self.hears_everything:
+                await self.send(json.dumps({"type": "access_changed"}))  # a page that lists agents reads again
 
     async def _join(self, wanted: set[str]) -> None:
         for group in self.joined - wanted:
@@ -90,18 +111,23 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is no
         raise NotImplementedError
 
 
+def _spread() -> float:
+    """So that many sockets do not ask at once."""
+    return random.uniform(0.8, 1.2)  # noqa: S311 — guards nothing
+
+
 class AgentSocket(LiveSocket):
     """Tells of one agent."""
 
     def agents_of(self, viewer: Any) -> set[int]:
-        return {agent_for(viewer, self.scope["url_route"]["kwargs"]["name"]).pk}
+        return {agent_for(viewer, self.scope["url_route"]["kwargs"]["name"], archived=True).pk}
 
 
 class LoopsSocket(LiveSocket):
     """Tells of all agents that one may see; one that is shared later is heard of soon after."""
 
     def agents_of(self, viewer: Any) -> set[int]:
-        return set(visible_agents(viewer).values_list("pk", flat=True))
+        return set(heard_agents(viewer).values_list("pk", flat=True))
 
 
 class NoSocket(AsyncWebsocketConsumer):  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -152,6 +153,8 @@ def initial_of(loop: Loop) -> Mapping[str, Any]:
     tools = asked.pop("allowed_tools", None)
     if tools is not None:
         asked |= {"tools": SOME_TOOLS, "allowed_tools": ", ".join(tools)}
+    if "max_cost_usd" in asked:
+        asked["max_cost_usd"] = f"{Decimal(str(asked['max_cost_usd'])).normalize():f}"  # 1, as one would type it
     return asked
 
 

@@ -1,6 +1,7 @@
 """What a loop does when one of its executions begins, waits or ends; runs inside the step of `executions`."""
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import replace
 
 from agents.runtimes.base import Outcome
@@ -11,13 +12,19 @@ from executions.step import AgentStep
 from executions.vocabulary import Trigger
 from loops import services
 from loops.decisions import End, RunOutcome, after_call_in_vain, after_run, before_run
+from loops.models import Loop
 from loops.record import record_of
 from loops.vocabulary import EventKind, LoopStatus
+from trinity.kernel import rows
+from trinity.kernel.statements import Statement
 from trinity.kernel.text import clean
 
 
 class LoopReceiver:
     """Carries a loop from one run to the next."""
+
+    def reads(self, execution: Execution) -> Mapping[str, Statement]:
+        return {execution.loop_id: rows.reading(Loop, execution.loop_id)}
 
     def may_begin(self, step: AgentStep, execution: Execution) -> bool:
         """Rules 5–7 once more: a run that waited may have been overtaken by a guardrail."""

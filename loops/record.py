@@ -12,6 +12,7 @@ from loops.vocabulary import EventKind, LoopStatus
 from trinity.kernel import rows
 from trinity.kernel.errors import Broken
 from trinity.kernel.money import to_dollars
+from trinity.kernel.statements import Statement, carry_out
 
 
 @dataclass(slots=True)
@@ -21,7 +22,7 @@ class LoopRecord:
     step: AgentStep
     loop: Loop
     columns: dict[str, Any] = field(default_factory=dict)
-    events: list[LoopEvent] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
 
     def set(self, **columns: Any) -> None:
         """Change columns of the loop; written at the end of the step. Broken when the loop is over already."""
@@ -43,14 +44,14 @@ class LoopRecord:
         if execution is not None:
             facts = {"run_number": execution.run_number, "execution_id": execution.pk, **facts}
         self.events.append(
-            LoopEvent(
-                loop_id=self.loop.pk,
-                sequence=self.loop.version,
-                kind=kind,
-                facts=facts,
-                by=by,
-                at=self.step.now,
-            )
+            {
+                "loop_id": self.loop.pk,
+                "sequence": self.loop.version,
+                "kind": kind,
+                "facts": facts,
+                "by": by,
+                "at": self.step.now,
+            }
         )
         body = live_body(self.loop, self.step.agent.name, kind, execution, self.step.now)
         self.step.live_events.append({"agent_id": self.step.agent.pk, "body": body})
@@ -80,30 +81,37 @@ class LoopRecord:
         )
         self.happened(EventKind.LOOP_COMPLETED, status=decision.status, reason=decision.reason)
 
-    def write(self) -> None:
+    def changes(self) -> list[Statement]:
         """All changes in one guarded update, all events in one insert."""
         if not self.events:
             if self.columns:
                 raise Broken(f"Loop {self.loop.pk}: {sorted(self.columns)} changed without an event.")
-            return
-        before = self.loop.version - len(self.events)
-        if not rows.update(Loop, {"pk": self.loop.pk, "version": before}, self.columns):
-            raise Broken(f"Loop {self.loop.pk} changed outside its agent's lock.")
-        LoopEvent.objects.bulk_create(self.events)
+            return []
+        as_read = {"pk": self.loop.pk, "version": self.loop.version - len(self.events)}
+        wrong = f"Loop {self.loop.pk} changed outside its agent's lock."
+        changes = [rows.change(Loop, as_read, self.columns, wrong), rows.insertion_of(LoopEvent, self.events)]
         self.columns, self.events = {}, []
+        return changes
 
 
 def record_of(step: AgentStep, loop_id: str) -> LoopRecord:
     """The step's one record of this loop; the row is read once, under the lock."""
     if loop_id not in step.records:
-        loop = rows.read(Loop, loop_id)
+        answer = step.ahead.pop(loop_id, None) or carry_out(rows.reading(Loop, loop_id))[0]
+        loop = rows.row_in(Loop, answer)
         if loop is None:
             raise Broken(f"Loop {loop_id} is gone; loops are never deleted.")
-        record = LoopRecord(step, loop)
-        step.records[loop_id] = record
-        step.writers.append(record.write)
+        record_in(step, loop)
     found: LoopRecord = step.records[loop_id]
     return found
+
+
+def record_in(step: AgentStep, loop: Loop) -> LoopRecord:
+    """The step's record of a loop at hand, be it new or read under the lock."""
+    record = LoopRecord(step, loop)
+    step.records[loop.pk] = record
+    step.writers.append(record.changes)
+    return record
 
 
 def live_body(

@@ -21,7 +21,7 @@ from loops.decisions import Decision, End, Park, Start, before_run
 from loops.models import IS_ACTIVE, Loop, Run
 from loops.parameters import LoopParameters, check_against_agent
 from loops.prompts import render
-from loops.record import LoopRecord, record_of
+from loops.record import LoopRecord, record_in, record_of
 from loops.vocabulary import EventKind, StopAnswer
 from trinity.kernel import rows
 
@@ -50,9 +50,7 @@ def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, roo
         **columns,
     )
     loop.save(force_insert=True)
-    record = LoopRecord(step, loop)
-    step.records[loop.pk] = record
-    step.writers.append(record.write)
+    record = record_in(step, loop)
     record.happened(EventKind.LOOP_STARTED, by=viewer.caller)
     _queue_run(record, 1)
     audit(AuditAction.LOOP_STARTED, f"loop:{loop.pk}", by=viewer)
@@ -88,7 +86,7 @@ def _queue_run(record: LoopRecord, run_number: int) -> None:
     )
     run = Run(loop_id=loop.pk, run_number=run_number, execution=execution)
     # One that was withdrawn in the step that made it never was a run.
-    step.writers.append(lambda: None if execution.ended else rows.insert(run))
+    step.writers.append(lambda: [] if execution.ended else [rows.insertion(run)])
 
 
 def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:

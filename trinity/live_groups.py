@@ -16,10 +16,13 @@ import structlog
 from channels.layers import get_channel_layer
 from django.conf import settings
 
+from accounts.vocabulary import AuditAction
 from trinity.kernel.live import LiveEvent
 
 log = structlog.get_logger(__name__)
 EVERYBODY = "everybody"
+# After these somebody may see another agent, or one less: sockets ask again soon instead of at their next turn.
+MOVES_ACCESS = frozenset({AuditAction.AGENT_CREATED, AuditAction.SHARE_ADDED, AuditAction.SHARE_REMOVED})
 REMEMBERED = 10_000  # events told lately, so that one found in the database besides is not told twice
 
 
@@ -54,14 +57,25 @@ class HandOn:
         await _layer().group_send(EVERYBODY, {"type": "live.missed"})
 
     async def _tell(self, event: LiveEvent) -> None:
-        mark = (event["body"]["loop_id"], event["body"]["version"])
-        if mark in self.told:
+        if self._told_before(event["body"]):
             return
+        kind = "live.event" if "loop_id" in event["body"] else "live.besides"
+        message = {"type": kind, "text": json.dumps(event["body"])}
+        await _layer().group_send(group_of(event["agent_id"]), message)
+        if event["body"]["type"] in MOVES_ACCESS:
+            await _layer().group_send(EVERYBODY, {"type": "live.access"})
+
+    def _told_before(self, body: dict[str, Any]) -> bool:
+        """Only what the database has as a row can be found there besides; a single call's events are told once."""
+        if "version" not in body:
+            return False
+        mark = (body.get("loop_id") or body["agent_name"], body["version"])
+        if mark in self.told:
+            return True
         self.told[mark] = None
         if len(self.told) > REMEMBERED:
             self.told.popitem(last=False)
-        message = {"type": "live.event", "text": json.dumps(event["body"])}
-        await _layer().group_send(group_of(event["agent_id"]), message)
+        return False
 
 
 _current: HandOn | None = None

@@ -42,6 +42,8 @@ TRINITY_KEEP_SPOOL_DAYS = env.int("TRINITY_KEEP_SPOOL_DAYS", default=7)
 DATABASE_URL = env.str("DATABASE_URL", default="")
 REDIS_URL = env.str("REDIS_URL", default="")
 DISTRIBUTED = bool(REDIS_URL)
+# Off behind a pooler that gives each transaction another session of PostgreSQL's.
+TRINITY_PREPARED_STATEMENTS = env.bool("TRINITY_PREPARED_STATEMENTS", default=True)
 
 
 def sqlite_database(path: str, synchronous: str = "FULL") -> dict[str, object]:

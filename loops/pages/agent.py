@@ -7,6 +7,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.form_tokens import FORM_TOKEN
 from accounts.pages import is_fragment, member_page
 from accounts.viewers import Viewer
 from agents.models import Agent
@@ -19,14 +20,14 @@ from loops.forms import LoopForm, initial_of
 from loops.models import Loop
 from loops.pages.cards import base_url_of, cards_of, shown_of
 from loops.pages.shown import Shown
+from loops.pages.starting import start_once
+from loops.pages.wanted import Wanted
 from loops.parameters import read_parameters
 from loops.queries import loop_for
-from loops.services import start_loop
 from trinity.kernel import clock
 from trinity.kernel.errors import Refused
 from trinity.rest.problems import STATUS_OF
 
-LISTED, MOST_LISTED = 50, 200
 EXAMPLE = {
     "message": "This is run {{run}} of a trial. Say in one sentence what is in your folder, or that it is empty.",
     "max_runs": "3",
@@ -37,14 +38,14 @@ EXAMPLE = {
 @member_page
 def loops_tab(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
     """The tab; a POST starts a loop, and a refusal comes back at its field with all that was typed."""
-    agent = agent_for(viewer, name)
+    agent = agent_for(viewer, name, archived=True)
     shown = shown_of(request)
     if request.method != "POST":
         form = LoopForm(agent=agent, initial=_initial(request, viewer))
         return _tab(request, viewer, agent, form, shown)
     form = LoopForm(request.POST, agent=agent)
     try:
-        loop = start_loop(viewer, agent, read_parameters(form.given()))
+        loop = start_once(viewer, agent, read_parameters(form.given()), request.POST.get(FORM_TOKEN, ""))
     except Refused as refusal:
         form.refuse(refusal)
         return _refused(request, viewer, agent, form, status=STATUS_OF[refusal.code][0])
@@ -55,7 +56,7 @@ def loops_tab(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
 @member_page
 def loop_rows(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
     """The list alone, for a page that is open."""
-    agent = agent_for(viewer, name)
+    agent = agent_for(viewer, name, archived=True)
     return render(request, "loops/_rows.html", _rows(request, viewer, agent, shown_of(request)))
 
 
@@ -72,7 +73,27 @@ def foresight(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
 @member_page
 def agent_head(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
     """The head alone: its status and how many slots are in use."""
-    return render(request, "agents/_head.html", {"agent": agent_head_of(viewer, agent_for(viewer, name))})
+    return render(request, "agents/_head.html", {"agent": _known_head(viewer, name)})
+
+
+@require_GET
+@member_page
+def form_door(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
+    """Whether a loop may be started, and why not: beside a form that may be half typed and is left alone."""
+    return render(request, "loops/_door.html", {"agent": _known_head(viewer, name)})
+
+
+@require_GET
+@member_page
+def empty_form(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
+    """The form as it is before anything is typed, for a page that was opened when none could be started."""
+    agent = agent_for(viewer, name, archived=True)
+    context = _form(LoopForm(agent=agent), agent, opened=False) | {"agent": agent_head_of(viewer, agent)}
+    return render(request, "loops/_form.html", context)
+
+
+def _known_head(viewer: Viewer, name: str) -> AgentHead:
+    return agent_head_of(viewer, agent_for(viewer, name, archived=True))
 
 
 def agent_head_of(viewer: Viewer, agent: Agent) -> AgentHead:
@@ -130,16 +151,16 @@ def _foresight(form: LoopForm, agent: Agent) -> Foresight | None:
 
 
 def _rows(request: HttpRequest, viewer: Viewer, agent: Agent, shown: Shown) -> dict[str, Any]:
-    limit = MOST_LISTED if request.GET.get("older") else LISTED
-    loops = newest(Loop.objects.filter(agent=agent), limit)
+    wanted = Wanted.of(request.GET)
+    loops = newest(Loop.objects.filter(wanted.condition, agent=agent), wanted.limit)
     for loop in loops:
         loop.agent = agent
     cards = cards_of(viewer, loops, shown, now=clock.now(), base_url=base_url_of(request))
     return {
         "cards": cards,
         "name": agent.name,
-        "older": limit == MOST_LISTED,
-        "more": len(loops) >= limit and limit < MOST_LISTED,
+        "wanted": wanted,
+        "more": len(loops) >= wanted.limit and not wanted.older,
         "running": agent.running,
         "example": EXAMPLE,
     }

@@ -34,7 +34,18 @@ MOST_ACTIVE = 20
 @member_page
 def overview_tab(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
     """What the agent has done, by category, and what it cost; its active loops on top."""
-    agent = agent_for(viewer, name)
+    return _overview(request, viewer, name, "agents/overview.html")
+
+
+@require_GET
+@member_page
+def overview(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
+    """The same without its frame."""
+    return _overview(request, viewer, name, "agents/_overview.html")
+
+
+def _overview(request: HttpRequest, viewer: Viewer, name: str, template: str) -> HttpResponse:
+    agent = agent_for(viewer, name, archived=True)
     now = clock.now()
     span = Span.DAY if request.GET.get("span") == Span.DAY else Span.HOUR
     buckets = timeline(Execution.objects.filter(agent=agent), now, span)
@@ -47,7 +58,7 @@ def overview_tab(request: HttpRequest, viewer: Viewer, name: str) -> HttpRespons
         "spend_chart": spend_chart(buckets, span),
         "cards": cards_of(viewer, active, shown_of(request), now=now, base_url=base_url_of(request)),
     }
-    return render(request, "agents/overview.html", context)
+    return render(request, template, context)
 
 
 @require_GET
@@ -65,7 +76,7 @@ def executions_rows(request: HttpRequest, viewer: Viewer, name: str) -> HttpResp
 
 
 def _executions(request: HttpRequest, viewer: Viewer, name: str, template: str) -> HttpResponse:
-    agent = agent_for(viewer, name)
+    agent = agent_for(viewer, name, archived=True)
     found = listing(viewer, request.GET, agent=agent)
     context = {
         "agent": agent_head_of(viewer, agent),
@@ -81,9 +92,10 @@ def _executions(request: HttpRequest, viewer: Viewer, name: str, template: str) 
 @member_page
 def settings_tab(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
     """How it is called and who may use it; its owner changes limits here."""
-    agent = agent_for(viewer, name)
     if request.method != "POST":
+        agent = agent_for(viewer, name, archived=True)
         return _settings(request, viewer, agent, agent_form(agent))
+    agent = agent_for(viewer, name)
     form = AgentForm(request.POST)
     try:
         change_agent(viewer, agent, form.given())
@@ -96,13 +108,28 @@ def settings_tab(request: HttpRequest, viewer: Viewer, name: str) -> HttpRespons
     return redirect("agent-settings", name=agent.name)
 
 
+@require_GET
+@member_page
+def settings(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
+    """What the tab shows beside its form."""
+    return render(request, "agents/_settings.html", _shown(viewer, agent_for(viewer, name, archived=True)))
+
+
+@require_GET
+@member_page
+def settings_form(request: HttpRequest, viewer: Viewer, name: str) -> HttpResponse:
+    """The form with what is set now: whoever saves an old page must not undo what somebody else has set since."""
+    agent = agent_for(viewer, name, archived=True)
+    context = {"agent": agent_head_of(viewer, agent), "form": agent_form(agent)}
+    return render(request, "agents/_change.html", context)
+
+
 def _settings(
     request: HttpRequest, viewer: Viewer, agent: Agent, form: AgentForm, *, status: int = 200
 ) -> HttpResponse:
-    context: dict[str, Any] = {
-        "agent": agent_head_of(viewer, agent),
-        "tab": "settings",
-        "settings": settings_of(viewer, agent),
-        "form": form,
-    }
+    context = {**_shown(viewer, agent), "tab": "settings", "form": form}
     return render(request, "agents/settings.html", context, status=status)
+
+
+def _shown(viewer: Viewer, agent: Agent) -> dict[str, Any]:
+    return {"agent": agent_head_of(viewer, agent), "settings": settings_of(viewer, agent)}

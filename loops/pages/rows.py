@@ -27,7 +27,7 @@ class Row:
     reason: str
     active: bool
     pulses: bool
-    waiting: bool
+    in_line: bool  # its run waits, for a place that others move, too
     number: int  # the run in flight, else the runs completed
     max_runs: int
     failed_runs: int
@@ -65,7 +65,7 @@ def row_of(loop: Loop, standing: Standing, *, owned: bool) -> Row:
         reason=words.reason,
         active=not loop.ended,
         pulses=number is not None,
-        waiting=not loop.ended and number is None,
+        in_line=standing.wait is not None,
         number=number if number is not None else loop.runs_completed,
         max_runs=loop.max_runs,
         failed_runs=loop.failed_runs,

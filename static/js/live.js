@@ -1,17 +1,16 @@
-// Keeps an open page up to date: hears which loop is at which version, and lets the fragments that show it be read
+// Keeps an open page up to date: hears what moved and to which version, and lets the fragments that show it be read
 // again. The socket carries no text; whatever it missed, reading again makes good.
 "use strict";
 (() => {
   const COALESCE = 250, SLOW = 1000, POLL = 12000, BEAT = 25000, SILENT = 10000, GIVEN_UP = 8000;
-  const root = document.documentElement;
+  const root = document.documentElement, all = (selector) => document.querySelectorAll(selector);
   let socket = null, attempts = 0, retry = 0, silence = 0, downSince = 0, readAt = null, over = false;
-  let stale = false;  // something was missed while nobody looked
   const turns = new WeakMap();  // fragment → when it was read last, and whether it will be again
 
   // --- reading again -----------------------------------------------------------------------------------------
   const every = (element) => (element.dataset.live === "loop" ? COALESCE : Number(element.dataset.every || SLOW));
   const refresh = (element, version = Infinity) => {
-    if (document.hidden) { stale = true; return; }
+    if (document.hidden) return;  // read again when somebody looks
     const turn = turns.get(element) || { last: -Infinity, timer: 0, version: 0 };
     turns.set(element, turn);
     turn.version = Math.max(turn.version, version);
@@ -49,17 +48,23 @@
     event.detail.shouldSwap = false;
     refresh(element);
   });
-  const outermost = () =>
-    [...document.querySelectorAll("[data-live]")].filter((one) => !one.parentElement.closest("[data-live]"));
-  const resync = () => { stale = false; outermost().forEach((one) => refresh(one)); };
+  const outermost = (one) => {
+    const around = one.parentElement?.closest("[data-live]");
+    return around ? outermost(around) : one;
+  };
+  const resync = () => { new Set([...all("[data-live]")].map(outermost)).forEach((one) => refresh(one)); };
 
   const heard = (event) => {
-    const shown = [...document.querySelectorAll('[data-live="loop"]')].filter((one) => one.id === event.loop_id);
+    if (!event.loop_id && !event.execution_id) { resync(); return; }  // an agent changed, or who may see it
+    const shown = [...all('[data-live="loop"]')].filter((one) => one.id === event.loop_id);
     for (const one of shown) {
       if (Number(one.dataset.version) < event.version) refresh(one, event.version);
     }
-    if (!shown.length) document.querySelectorAll('[data-live="rows"]').forEach((one) => refresh(one));
-    document.querySelectorAll('[data-live="any"]').forEach((one) => refresh(one));
+    if (event.loop_id && (!shown.length || document.querySelector("[data-filtered]"))) all('[data-live="rows"]').forEach((one) => refresh(one));
+    all('[data-live="any"]').forEach((one) => refresh(one));
+    all('[data-live="execution"]').forEach((one) => { if (one.dataset.execution === event.execution_id) refresh(one); });
+    // Whoever waits stands in a line that others move, too.
+    new Set([...all("[data-waits]")].map((one) => outermost(one))).forEach((one) => refresh(one));
   };
 
   // --- how live the page is ----------------------------------------------------------------------------------
@@ -96,7 +101,7 @@
     mine.onmessage = (message) => {
       clearTimeout(silence);
       const event = JSON.parse(message.data);
-      if (event.loop_id) heard(event);
+      if (event.type !== "beat") heard(event);
     };
     mine.onclose = (closed) => {
       if (mine !== socket) return;

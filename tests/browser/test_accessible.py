@@ -42,6 +42,11 @@ def places(make_agent: Agents, server: EmbeddedServer) -> dict[str, str]:
         )
     )
     execution = loop["runs"][0]["execution_id"]
+    idle, stopped, archived = (make_agent([{"response": "x"}]) for _ in range(3))
+    server.post(f"/api/agents/{stopped}/stop")
+    server.call("DELETE", f"/api/agents/{archived}")
+    waiting = server.start_loop(make_agent([{"response": "x", "seconds": 600}]), message="Slow", max_runs=2)
+    server.post(f"/api/loops/{waiting}/stop")
     return {
         "dashboard": "/",
         "loops": f"/agents/{agent}/loops/?open={loop['loop_id']}&run={execution}",
@@ -52,9 +57,17 @@ def places(make_agent: Agents, server: EmbeddedServer) -> dict[str, str]:
         "loop": f"/loops/{loop['loop_id']}/?run={execution}",
         "executions": "/executions/?status=failed",
         "execution": f"/executions/{execution}/",
+        "no loops yet": f"/agents/{idle}/loops/",
+        "of one status": f"/agents/{agent}/loops/?status=failed",
+        "stopped": f"/agents/{stopped}/loops/",
+        "archived": f"/agents/{archived}/loops/",
+        "archived settings": f"/agents/{archived}/settings/",
+        "stopping": f"/loops/{waiting}/",
         "keys": "/account/keys/",
         "password": "/account/password/",
         "nowhere": "/nowhere/",
+        "refused filters": "/executions/?status=nonsense&loop_id=nonsense",
+        "refused status": f"/agents/{agent}/loops/?status=nonsense",
     }
 
 
@@ -84,7 +97,7 @@ def test_axe_finds_nothing_on_any_page(
     page.goto(f"{server.address}/login/")
     if wrong := faults(page, axe):
         found["login"] = wrong
-    witness.forget("404")
+    witness.forget("404", "400")
 
     assert found == {}
 
@@ -113,7 +126,7 @@ def test_no_page_scrolls_sideways_on_a_phone(
         )
         if targets:
             small[name] = targets
-    witness.forget("404")
+    witness.forget("404", "400")
 
     assert (wide, small) == ({}, {})
 

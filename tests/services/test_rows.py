@@ -8,6 +8,7 @@ from django.db import IntegrityError, connection, models, transaction
 from django.test.utils import CaptureQueriesContext
 
 from accounts.viewers import Viewer
+from agents.locking import lock_agent
 from agents.models import Agent
 from executions.models import Execution
 from loops.models import Loop, Run
@@ -125,12 +126,13 @@ def test_sql_stands_in_the_place_of_a_value(agent: Agent) -> None:
     assert (again(made).error, again(made).attempt, again(made).response) == ("e", 7, "r")
 
 
-def test_reading_with_the_lock_locks_on_postgresql_and_says_nothing_on_sqlite(agent: Agent) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        rows.read(Agent, agent.pk, lock=True)
+def test_the_lock_locks_on_postgresql_and_says_nothing_on_sqlite(agent: Agent) -> None:
+    with CaptureQueriesContext(connection) as captured, transaction.atomic():
+        locked, _ = lock_agent(agent.pk)
 
-    locks = captured.captured_queries[-1]["sql"].endswith("FOR NO KEY UPDATE")
-    assert locks is (connection.vendor == "postgresql")
+    assert values(locked) == values(agent)
+    (lock,) = [query["sql"] for query in captured.captured_queries if 'FROM "agents_agent"' in query["sql"]]
+    assert lock.endswith("FOR NO KEY UPDATE") is (connection.vendor == "postgresql")
 
 
 def test_wrappers_see_the_statements(agent: Agent) -> None:

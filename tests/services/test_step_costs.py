@@ -16,6 +16,7 @@ from loops.services import end_due_parks, request_stop
 from tests.conftest import NOON, StillClock
 from tests.engine import WORKER, again, model_away, queue_chat, start, success
 from trinity.kernel import live
+from trinity.kernel.pipeline import KEEP_PLANS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MOST_STATEMENTS_OF_A_STEP = 12  # BEGIN and COMMIT counted (the contract)
@@ -83,7 +84,7 @@ def test_the_lock_is_the_first_statement_of_the_transaction(agent: Any, viewer: 
         sent, _ = statements(call)
         begins = [at for at, sql in enumerate(sent) if sql.startswith("BEGIN")]
         assert len(begins) == 1
-        first = sent[begins[0] + 1]
+        first = next(sql for sql in sent[begins[0] + 1 :] if sql != KEEP_PLANS)
         assert first.startswith("SELECT") and 'FROM "agents_agent"' in first  # noqa: PT018
         if connection.vendor == "postgresql":
             assert first.endswith("FOR NO KEY UPDATE")

@@ -42,4 +42,7 @@ def dollars_text(nano: int | None) -> str:
     digits = 2
     while digits < 6 and amount and abs(amount) < Decimal(1).scaleb(-digits + 1):
         digits += 1
-    return f"${amount:,.{digits}f}"
+    text = f"${amount:,.{digits}f}"
+    while digits > 2 and text.endswith("0"):  # four cents are $0.04 beside $0.13
+        text, digits = text[:-1], digits - 1
+    return text

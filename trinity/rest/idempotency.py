@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import QuerySet
+
 from accounts.models import RememberedAnswer
 from accounts.services import ANSWERS_KEPT
 from accounts.viewers import Viewer
@@ -40,7 +42,7 @@ class IdempotencyKey:
 
     def answer(self) -> Answer | None:
         """The answer that was given before. Refused (422) when the key came with another body."""
-        found = RememberedAnswer.objects.filter(caller=self.caller, route=self.route, key=self.key).first()
+        found = self._remembered().first()
         if found is None:
             return None
         if found.at <= clock.now() - ANSWERS_KEPT:
@@ -49,6 +51,13 @@ class IdempotencyKey:
         if found.body_hash != self.body_hash:
             raise Refused("This Idempotency-Key came before with another body.", code=RefusalCode.KEY_REUSED)
         return Answer(found.status, json.loads(found.body), found.headers, repeated=True)
+
+    def forget(self) -> None:
+        """Let the next answer be remembered in place of the one before."""
+        self._remembered().delete()
+
+    def _remembered(self) -> QuerySet[RememberedAnswer]:
+        return RememberedAnswer.objects.filter(caller=self.caller, route=self.route, key=self.key)
 
     def remember(self, answer: Answer) -> None:
         """Store the answer, in the transaction of what it answers."""

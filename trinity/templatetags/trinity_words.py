@@ -7,6 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.form_tokens import FORM_TOKEN, new_token
 from trinity.kernel import clock
 from trinity.kernel.durations import duration_text, limit_text, milliseconds_text
 from trinity.kernel.money import dollars_text
@@ -68,6 +69,12 @@ def badge(words: str, tone: str, pulses: bool = False) -> SafeString:
 def server_now() -> str:
     """The server's present, from which the page's clocks tick."""
     return clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@register.simple_tag
+def form_token() -> SafeString:
+    """What makes this form's work done once, however often it is sent."""
+    return format_html('<input type="hidden" name="{}" value="{}">', FORM_TOKEN, new_token())
 
 
 @register.inclusion_tag("_field.html")

@@ -72,6 +72,7 @@ def test_failed_and_guarded_loops_need_attention(as_alice: Client, stage: Stage)
     stage.without_progress()
     stage.out_of_time()
     stage.completed()
+    stage.completed_with_errors()  # it did what it was to do
 
     assert badges(as_alice) == {"failed": "1 loop", "ended early": "2 loops"}
 

@@ -9,7 +9,7 @@ from django.test import Client
 from tests.engine import success
 from tests.web.pages.conftest import STATES, Stage, text_of
 
-TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"')
+TOKEN = re.compile(r'name="(csrfmiddlewaretoken|form_token)" value="[^"]*"')
 
 
 def element(page: str, tag: str, element_id: str) -> str:

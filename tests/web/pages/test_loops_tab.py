@@ -166,6 +166,15 @@ def test_run_again_fills_the_form_as_the_loop_was_started(as_alice: Client, stag
         assert filled in page
 
 
+@pytest.mark.parametrize(("asked", "typed"), [(1.0, "1"), (10, "10"), (0.25, "0.25"), (0.0001, "0.0001")])
+def test_run_again_fills_in_a_budget_as_one_would_type_it(
+    as_alice: Client, stage: Stage, asked: float, typed: str
+) -> None:
+    loop = stage.loop(max_cost_usd=asked)
+
+    assert f'name="max_cost_usd" value="{typed}"' in text_of(as_alice.get(TAB, {"again": loop.pk}))
+
+
 @pytest.mark.parametrize("name", STATES)
 def test_every_state_is_drawn_in_its_row_and_opened(as_alice: Client, stage: Stage, name: str) -> None:
     loop = getattr(stage, name)()
