@@ -36,6 +36,9 @@ class Receiver(Protocol):
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         """Its outcome stands."""
 
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
+        """It was cancelled before it began; whoever asked for that may have recorded it already."""
+
     def graded(self, step: AgentStep, execution: Execution) -> None:
         """Its verdicts stand."""
 
@@ -59,6 +62,9 @@ class _Alone:
         return None
 
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
+        return
+
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
         return
 
     def graded(self, step: AgentStep, execution: Execution) -> None:

@@ -143,13 +143,14 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
 def _ending_columns(execution: Execution, outcome: Outcome) -> dict[str, Any]:
     now = clock.now()
     seen = execution.running_for(now)
-    moved = {
+    return {
+        **outcome_columns(outcome),
+        **cost_columns(execution, outcome),
         "ended_at": now,
         "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
         "lease_until": None,
         "activity": "",
     }
-    return outcome_columns(outcome) | cost_columns(execution, outcome) | moved
 
 
 def _end(execution: Execution, ending: dict[str, Any]) -> Statement:
@@ -223,6 +224,7 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         step.ahead.pop(LINE, None)
     _remember(execution, columns)
     tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
+    receiver_of(execution).withdrawn(step, execution)
 
 
 def _move_of_waiting(execution: Execution, columns: dict[str, Any]) -> Statement:

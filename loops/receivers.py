@@ -70,6 +70,9 @@ class LoopReceiver:
         record.happened(EventKind.LOOP_RUN_COMPLETED, execution, status=execution.status)
         services.carry_on(record, decision)
 
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
+        """Whoever withdraws a run has ended its loop, or is about to."""
+
     def graded(self, step: AgentStep, execution: Execution) -> None:
         """A verdict raises the version only; also of an ended loop."""
         record_of(step, execution.loop_id).happened(EventKind.LOOP_RUN_GRADED, execution)
