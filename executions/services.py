@@ -208,6 +208,8 @@ def _put_back(step: AgentStep, execution: Execution, outcome: Outcome, until: dt
     _remember(execution, columns)
     tell(step, execution, ExecutionEvent.EXECUTION_WAITING)
     receiver_of(execution).waits(step, execution, outcome)
+    if step.agent.archived_at is not None and execution.waiting:  # it was archived meanwhile: nobody would take it
+        withdraw(step, execution)
     return True
 
 

@@ -245,6 +245,8 @@ class Engine:
         call.not_before = self.patience_ends(call)  # at the latest; the machine reads the moment itself
         if call.loop is not None and call.loop.guardrail(self.now):
             self._end(call.loop, call.loop.guardrail(self.now))
+        if call.agent.archived:
+            call.status = "cancelled"
 
     def _close(self, call: Call, said: Said) -> None:
         call.said = said
