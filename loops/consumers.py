@@ -123,7 +123,8 @@ class AgentSocket(LiveSocket):
     """Tells of one agent."""
 
     def groups_of(self, viewer: Viewer) -> set[str]:
-        return {live_groups.group_of(agent_for(viewer, self.scope["url_route"]["kwargs"]["name"], archived=True).pk)}
+        name = self.scope["url_route"]["kwargs"]["name"]
+        return {live_groups.group_of(agent_for(viewer, name, archived=True).pk)}
 
 
 class LoopsSocket(LiveSocket):

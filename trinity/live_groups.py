@@ -17,7 +17,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from accounts.vocabulary import AuditAction
-from trinity.kernel.live import Event, LiveEvent, RoomEvent
+from trinity.kernel.live import Event, RoomEvent
 
 log = structlog.get_logger(__name__)
 EVERYBODY = "everybody"
@@ -69,15 +69,9 @@ class HandOn:
     async def _tell(self, event: Event) -> None:
         if "public_body" in event:
             await self._tell_room(event)
-        elif not self._told_before(event["body"]):
-            await self._tell_agent(event)
-
-    async def _tell_room(self, event: RoomEvent) -> None:
-        await _send(members_of(event["room_id"]), event["body"])
-        if event["public_body"] is not None:
-            await _send(outsiders_of(event["room_id"]), event["public_body"])
-
-    async def _tell_agent(self, event: LiveEvent) -> None:
+            return
+        if self._told_before(event["body"]):
+            return
         kind = "live.event" if "loop_id" in event["body"] else "live.besides"
         await _send(group_of(event["agent_id"]), event["body"], kind)
         if "room_id" in event:
@@ -96,6 +90,11 @@ class HandOn:
         if len(self.told) > REMEMBERED:
             self.told.popitem(last=False)
         return False
+
+    async def _tell_room(self, event: RoomEvent) -> None:
+        await _send(members_of(event["room_id"]), event["body"])
+        if event["public_body"] is not None:
+            await _send(outsiders_of(event["room_id"]), event["public_body"])
 
 
 _current: HandOn | None = None

@@ -33,6 +33,7 @@ class ChatReceiver:
     """Carries a room from one turn to the next. Chats that belong to no room are left alone."""
 
     def reads(self, execution: Execution) -> Mapping[str, Statement]:
+        """Nothing ahead: a chat's step is not the path where round trips count."""
         return {}
 
     def may_begin(self, step: AgentStep, execution: Execution) -> bool:
@@ -54,7 +55,7 @@ class ChatReceiver:
         record = record_in(step, execution.room_id)
         execution.prompt = hand_over(step, record, turn)
         if execution.pk not in step.new:
-            rows.update(Execution, {"pk": execution.pk}, {"prompt": execution.prompt})
+            step.changes.append(rows.change(Execution, {"pk": execution.pk}, {"prompt": execution.prompt}))
         record.happened(RoomEventKind.ROOM_TURN)
 
     def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:

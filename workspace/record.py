@@ -103,10 +103,8 @@ class RoomRecord:
 
     def changes(self) -> list[Statement]:
         """All changed columns, in one update."""
-        if not self.columns:
-            return []
         columns, self.columns = self.columns, {}
-        return [rows.change(Room, {"pk": self.room.pk}, columns, f"Room {self.room.pk} is gone; none is ever deleted.")]
+        return [rows.change(Room, {"pk": self.room.pk}, columns)] if columns else []
 
     def tell(self) -> None:
         """After the commit of a step of its own: events, then what follows."""
@@ -152,8 +150,8 @@ def record_in(step: AgentStep, room_id: str) -> RoomRecord:
 
 
 def lock_room(room_id: str) -> Room:
-    """The room's row, held until the transaction ends; NO KEY UPDATE, as the agent's."""
-    room = rows.read(Room, fields.clip(room_id, 40), lock=True)
+    """The room's row, held until the transaction ends. Refused (not found) when there is none."""
+    room = rows.row_in(Room, carry_out(rows.locking(Room, fields.clip(room_id, 40)))[0])
     if room is None:
         raise room_not_found(room_id)
     return room

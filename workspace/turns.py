@@ -6,7 +6,7 @@ of its agent: whoever holds a room must not wait for an agent. What is lost in b
 
 import secrets
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
 
 from accounts.models import User
@@ -64,7 +64,7 @@ def queue_turn(step: AgentStep, record: RoomRecord, turn: Turn) -> Execution:
         source_agent_id=turn.asked_by_agent_id,
     )
     turn.execution = execution
-    step.changes.append(rows.change(Turn, {"pk": turn.pk}, {"execution_id": execution.pk}))  # after it is inserted
+    step.changes.append(rows.change(Turn, {"pk": turn.pk}, {"execution_id": execution.pk}))  # after its own insert
     record.happened(RoomEventKind.ROOM_TURN)
     return execution
 
@@ -118,7 +118,7 @@ def hand_over(step: AgentStep, record: RoomRecord, turn: Turn) -> str:
         others=[_described(one) for one in people if one.agent_id != agent.pk and not _from_outside(one.user)],
         outsider_reads=any(_from_outside(one.user) for one in people),
         may_loop=may_loop(turn),
-        earlier=_written(_handed(turn, agent).filter(seq__lte=seen), EARLIER_LINES),
+        earlier=_written(_handed(turn, agent).filter(Q(seq__lte=seen) | Q(agent=agent.pk)), EARLIER_LINES),
         unseen=_written(_handed(turn, agent).filter(seq__gt=seen).exclude(agent=agent.pk), HANDED_LINES),
         message=Written(message.seq, _author(message), message.text),
         mark=secrets.token_hex(8),
@@ -134,10 +134,13 @@ def may_loop(turn: Turn) -> bool:
 
 
 def _handed(turn: Turn, agent: Agent) -> QuerySet[Message]:
-    """The room's messages but the one that is answered, and those that this agent answers in a later turn."""
+    """What was said, but the message that is answered, and those that this agent answers in a later turn.
+
+    Notices are left out: who is here is told anyway, and they name people from outside.
+    """
     later = Turn.objects.filter(UNENDED, room=turn.room_id, agent=agent.pk, pk__gt=turn.pk).values("message")
     messages = Message.objects.filter(room=turn.room_id).exclude(pk=turn.message_id).exclude(pk__in=later)
-    return messages.exclude(kind=MessageKind.LOOP).select_related("user", "agent")
+    return messages.filter(kind__in=(MessageKind.SAID, MessageKind.FAILED)).select_related("user", "agent")
 
 
 def _written(messages: QuerySet[Message], most: int) -> list[Written]:

@@ -32,9 +32,9 @@ class _Reading(NamedTuple):
     converters: tuple[tuple[int, Any, tuple[Callable[..., Any], ...]], ...]  # position, column, what converts it
 
 
-def read(model: type[Row], key: str | int, *, lock: bool = False) -> Row | None:
-    """The row with this primary key, or None; locked against writers with `lock`, as `no_key` locks it."""
-    return row_in(model, carry_out(reading(model, key, lock=lock))[0])
+def read(model: type[Row], key: str | int) -> Row | None:
+    """The row with this primary key, or None."""
+    return row_in(model, carry_out(reading(model, key))[0])
 
 
 def insert(row: Model) -> None:
@@ -47,9 +47,15 @@ def update(model: type[Model], where: Mapping[str, Any], columns: Mapping[str, A
     return bool(carry_out(change(model, where, columns))[0].moved)
 
 
-def reading(model: type[Model], key: str | int, *, lock: bool = False) -> Statement:
+def reading(model: type[Model], key: str | int) -> Statement:
     """Reads the row with this primary key; `row_in` makes it of the answer."""
-    return Statement(_selection(model, connection.vendor, lock), (key,))
+    return Statement(_selection(model, connection.vendor), (key,))
+
+
+def locking(model: type[Model], key: str | int) -> Statement:
+    """The same, and holds the row until the transaction ends. NO KEY UPDATE: a plain FOR UPDATE deadlocks with the
+    foreign-key checks of children that are inserted meanwhile."""
+    return Statement(_locking(model, connection.vendor), (key,))
 
 
 def row_in(model: type[Row], answer: Answer) -> Row | None:
@@ -175,9 +181,14 @@ def _reading(model: type[Model], vendor: str) -> _Reading:
 
 
 @functools.cache
-def _selection(model: type[Model], vendor: str, lock: bool) -> str:
-    suffix = " FOR NO KEY UPDATE" if lock and connection.features.has_select_for_no_key_update else ""
-    return f"SELECT {columns_of(model)} FROM {_table(model)} WHERE {_quoted('id')} = %s{suffix}"  # noqa: S608
+def _selection(model: type[Model], vendor: str) -> str:
+    return f"SELECT {columns_of(model)} FROM {_table(model)} WHERE {_quoted('id')} = %s"  # noqa: S608
+
+
+@functools.cache
+def _locking(model: type[Model], vendor: str) -> str:
+    suffix = " FOR NO KEY UPDATE" if connection.features.has_select_for_no_key_update else ""
+    return _selection(model, vendor) + suffix
 
 
 @functools.lru_cache(maxsize=2_000)
