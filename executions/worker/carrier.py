@@ -27,7 +27,7 @@ from executions.worker.watcher import Watcher
 from trinity.kernel.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger(__name__)
-STEPS_IN_A_ROW = 20  # then a scripted loop gives its thread back, so that others get their turn
+STEPS_IN_A_ROW = 20  # then a scripted loop gives its thread back to whoever waits for one
 SECONDS_IN_A_ROW = 1.0
 TRY_AGAIN_SECONDS = 2.0
 
@@ -44,6 +44,7 @@ class Carrier:
         self.stopping = False
         self._lock = threading.Lock()
         self._reserved = 0
+        self._jobs_waiting = 0  # for a thread of the pool
         self._worker_lock: WorkerLock | None = None
         self.watcher = Watcher()
         self._pool = ThreadPoolExecutor(settings.TRINITY_WORKER_THREADS, thread_name_prefix="carrier")
@@ -92,9 +93,15 @@ class Carrier:
     def soon(self, job: Any, *arguments: Any) -> None:
         """Run a job in the pool; nothing more is taken once the worker stops."""
         if not self.stopping:
+            self._count_waiting(1)
             self._pool.submit(self._job, job, *arguments)
 
+    def _count_waiting(self, more: int) -> None:
+        with self._lock:
+            self._jobs_waiting += more
+
     def _job(self, job: Any, *arguments: Any) -> None:
+        self._count_waiting(-1)
         close_old_connections()
         try:
             job(*arguments)
@@ -156,8 +163,10 @@ class Carrier:
         following: Execution | None = execution
         while following is not None and not self.stopping:
             if steps >= STEPS_IN_A_ROW or time.monotonic() - began > SECONDS_IN_A_ROW:
-                self.soon(self.carry, following)
-                return
+                if self._jobs_waiting:
+                    self.soon(self.carry, following)
+                    return
+                began, steps = time.monotonic(), 0
             outcome = self._outcome_of(following)
             following = self._settle(following, outcome) if outcome is not None else None
             steps += 1

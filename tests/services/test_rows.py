@@ -131,8 +131,34 @@ def test_the_lock_locks_on_postgresql_and_says_nothing_on_sqlite(agent: Agent) -
         locked, _ = lock_agent(agent.pk)
 
     assert values(locked) == values(agent)
-    (lock,) = [query["sql"] for query in captured.captured_queries if 'FROM "agents_agent"' in query["sql"]]
+    lock = next(query["sql"] for query in captured.captured_queries if 'FROM "agents_agent"' in query["sql"])
     assert lock.endswith("FOR NO KEY UPDATE") is (connection.vendor == "postgresql")
+
+
+def test_an_agent_that_somebody_changed_is_read_anew_under_the_lock_even_within_one_transaction(agent: Agent) -> None:
+    def title() -> str:
+        with transaction.atomic():
+            locked, _ = lock_agent(agent.pk)
+        return locked.title
+
+    titles = [title()]
+    with transaction.atomic():
+        for number in range(3):
+            Agent.objects.filter(pk=agent.pk).update(title=f"{number}")
+            titles.append(title())
+    Agent.objects.filter(pk=agent.pk).update(title="last")
+
+    assert [*titles, title()] == [agent.title, "0", "1", "2", "last"]
+
+
+def test_who_holds_the_lock_changes_a_copy_and_not_what_the_next_one_gets(agent: Agent) -> None:
+    with transaction.atomic():
+        locked, _ = lock_agent(agent.pk)
+        locked.title = "never written"
+    with transaction.atomic():
+        locked, _ = lock_agent(agent.pk)
+
+    assert locked.title == agent.title
 
 
 def test_wrappers_see_the_statements(agent: Agent) -> None:

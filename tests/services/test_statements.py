@@ -132,9 +132,9 @@ def test_a_step_is_two_trips_and_one_commit(agent: Agent, alice: Any, monkeypatc
     trips: list[int] = []
     carried_out = Session.carry_out
 
-    def count(session: Session, statements: Any, *, commit: bool) -> Any:
+    def count(session: Session, statements: Any, *, begin: bool, commit: bool) -> Any:
         trips.append(commit)
-        return carried_out(session, statements, commit=commit)
+        return carried_out(session, statements, begin=begin, commit=commit)
 
     monkeypatch.setattr(Session, "carry_out", count)
     with CaptureQueriesContext(connection) as captured:

@@ -40,7 +40,7 @@ def read(model: type[Row], key: str | int) -> Row | None:
 
 def find(model: type[Row], column: str, value: Any) -> Row | None:
     """The row with this value in a column that is unique, or None."""
-    return row_in(model, carry_out(Statement(_selection(model, connection.vendor, column), (value,)))[0])
+    return row_in(model, carry_out(Statement(_selection(model, _vendor(), column), (value,)))[0])
 
 
 def insert(row: Model) -> None:
@@ -55,13 +55,13 @@ def update(model: type[Model], where: Mapping[str, Any], columns: Mapping[str, A
 
 def reading(model: type[Model], key: str | int) -> Statement:
     """Reads the row with this primary key; `row_in` makes it of the answer."""
-    return Statement(_selection(model, connection.vendor), (key,))
+    return Statement(_selection(model, _vendor()), (key,))
 
 
 def locking(model: type[Model], key: str | int) -> Statement:
     """The same, and holds the row until the transaction ends. NO KEY UPDATE: a plain FOR UPDATE deadlocks with the
     foreign-key checks of children that are inserted meanwhile."""
-    return Statement(_locking(model, connection.vendor), (key,))
+    return Statement(_locking(model, _vendor()), (key,))
 
 
 def row_in(model: type[Row], answer: Answer) -> Row | None:
@@ -71,7 +71,7 @@ def row_in(model: type[Row], answer: Answer) -> Row | None:
 
 def row_of(model: type[Row], found: Sequence[Any]) -> Row:
     """A row of the values of `columns_of`, in their order."""
-    form = _reading(model, connection.vendor)
+    form = _reading(model, _vendor())
     values = list(found)
     for position, column, converters in form.converters:
         for convert in converters:
@@ -85,7 +85,7 @@ def row_of(model: type[Row], found: Sequence[Any]) -> Row:
 
 def columns_of(model: type[Model]) -> str:
     """All columns of a model, for a statement whose rows `row_of` makes."""
-    return _reading(model, connection.vendor).columns
+    return _reading(model, _vendor()).columns
 
 
 def insertion(row: Model) -> Statement:
@@ -103,14 +103,14 @@ def insertion_of(model: type[Model], new: Sequence[Mapping[str, Any]]) -> Statem
         pieces, more = _written(model, columns)
         groups.append(pieces)
         values += more
-    return Statement(_insertion(model, connection.vendor, tuple(new[0]), tuple(groups)), values)
+    return Statement(_insertion(model, _vendor(), tuple(new[0]), tuple(groups)), values)
 
 
 def change(model: type[Model], where: Mapping[str, Any], columns: Mapping[str, Any], must_move: str = "") -> Statement:
     """Sets `columns` of the row that has these values; `must_move` says what is wrong when there is none."""
     pieces, values = _written(model, columns)
     guards = [_stored(model, name, value) for name, value in where.items()]
-    text = _change(model, connection.vendor, tuple(columns), pieces, tuple(where))
+    text = _change(model, _vendor(), tuple(columns), pieces, tuple(where))
     return Statement(text, values + guards, must_move)
 
 
@@ -119,7 +119,7 @@ def _written(model: type[Model], columns: Mapping[str, Any]) -> tuple[Names, lis
 
     What is blank stands in the text itself: most columns of a new row are, and a value costs more than a word.
     """
-    prepares = _prepares(model, connection.vendor)
+    prepares = _prepares(model, _vendor())
     pieces: list[str] = []
     values: list[Any] = []
     for name, value in columns.items():
@@ -142,8 +142,14 @@ _BLANK: dict[Any, str] = {"": "''"}
 
 
 def _stored(model: type[Model], name: str, value: Any) -> Any:
-    prepare, _ = _prepares(model, connection.vendor)[name]
+    prepare, _ = _prepares(model, _vendor())[name]
     return value if prepare is None else prepare(value)
+
+
+@functools.cache
+def _vendor() -> str:
+    """Asked of Django once: its connection is looked up anew, by thread and task, on every access."""
+    return str(connection.vendor)
 
 
 @functools.cache

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import DataError
 
 from trinity.kernel.errors import Broken
@@ -40,18 +41,19 @@ def carry_out(*statements: Statement, commit: bool = False) -> list[Answer]:
     """
     if not statements and not commit:
         return []
-    if _together():
-        return _carry_out_together(statements, commit)
-    return [_carry_out(one) for one in statements]
+    connection = connections[DEFAULT_DB_ALIAS]
+    if _together(connection):
+        return _carry_out_together(connection, statements, commit)
+    return [_carry_out(connection, one) for one in statements]
 
 
-def _together() -> bool:
+def _together(connection: BaseDatabaseWrapper) -> bool:
     return (
         connection.vendor == "postgresql" and settings.TRINITY_PREPARED_STATEMENTS and not connection.execute_wrappers
     )
 
 
-def _carry_out(statement: Statement) -> Answer:
+def _carry_out(connection: BaseDatabaseWrapper, statement: Statement) -> Answer:
     with connection.cursor() as cursor:
         cursor.execute(statement.text, statement.values)
         if cursor.description is not None:
@@ -61,7 +63,7 @@ def _carry_out(statement: Statement) -> Answer:
         return Answer(cursor.rowcount, ())
 
 
-def _carry_out_together(statements: Sequence[Statement], commit: bool) -> list[Answer]:
+def _carry_out_together(connection: BaseDatabaseWrapper, statements: Sequence[Statement], commit: bool) -> list[Answer]:
     from trinity.kernel.pipeline import KEEP_PLANS, session_of  # needs psycopg, which SQLite does not
 
     connection.ensure_connection()
@@ -77,7 +79,7 @@ def _carry_out_together(statements: Sequence[Statement], commit: bool) -> list[A
         raise _broken(error, statements) from error
     finally:
         if connection.queries_logged:
-            _log(sent, time.monotonic() - began)
+            _log(connection, sent, time.monotonic() - began)
     return [Answer(result.command_tuples or 0, session.rows(result)) for result in results]
 
 
@@ -93,7 +95,7 @@ def _broken(error: DataError, statements: Sequence[Statement]) -> Exception:
     return Broken(wrong) if wrong and getattr(cause, "sqlstate", "") == DIVISION_BY_ZERO else error
 
 
-def _log(texts: Sequence[str], seconds: float) -> None:
+def _log(connection: BaseDatabaseWrapper, texts: Sequence[str], seconds: float) -> None:
     """For DEBUG and for tests that count: as Django's cursor logs, the time being that of the whole trip.
 
     Django itself logs BEGIN and COMMIT, when it would have sent them.
