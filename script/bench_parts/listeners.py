@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-TEXT, CLOSE = 0x1, 0x8
+TEXT, CLOSE, PING, PONG = 0x1, 0x8, 0x9, 0xA
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Heard:
     timed: int = 0  # how many of them came within the time
     known: dict[str, int] = field(default_factory=dict)  # the newest version of each loop, heard or read
     cuts: int = 0  # how often its line was cut
-    closed: int = 0  # the code, when the server closed it
+    lost: bool = False  # the server ended its line
 
     def know(self, loop: str, version: int) -> None:
         """An older version is no news."""
@@ -34,15 +34,19 @@ class Heard:
 async def listen(port: int, path: str, key: str, heard: Heard, ready: asyncio.Event) -> None:
     """Hear until cancelled or closed. The delay is from the transaction's own time stamp, so the commit is in it."""
     reader, writer = await _opened(port, path, key)
-    _say_beat(writer)  # answered once access was asked for and the socket hears
+    _say(writer, TEXT, b"beat")  # answered once access was asked for and the socket hears
     try:
         while True:
             kind, payload = await _frame(reader)
             if kind == CLOSE:
-                heard.closed = int.from_bytes(payload[:2], "big")
+                heard.lost = True
                 return
+            if kind == PING:  # a server that hears nothing of it takes the line for dead
+                _say(writer, PONG, payload)
             if kind == TEXT:
                 _note(json.loads(payload), heard, ready)
+    except (asyncio.IncompleteReadError, OSError):
+        heard.lost = True
     finally:
         writer.close()
         with suppress(OSError):
@@ -58,11 +62,11 @@ def _note(event: dict[str, Any], heard: Heard, ready: asyncio.Event) -> None:
         heard.know(event["loop_id"], event["version"])
 
 
-def _say_beat(writer: asyncio.StreamWriter) -> None:
-    """One masked text frame, as a client must send it."""
-    mask, text = os.urandom(4), b"beat"
+def _say(writer: asyncio.StreamWriter, kind: int, text: bytes) -> None:
+    """One masked frame of at most 125 bytes, as a client must send it."""
+    mask = os.urandom(4)
     masked = bytes(letter ^ mask[place % 4] for place, letter in enumerate(text))
-    writer.write(bytes([0x80 | TEXT, 0x80 | len(text)]) + mask + masked)
+    writer.write(bytes([0x80 | kind, 0x80 | len(text)]) + mask + masked)
 
 
 def _seconds(timestamp: str) -> float:

@@ -65,6 +65,7 @@ def fan_out(here: Installation, between: str, seconds: int, server: Program, ben
     yield Figure("live", f"{what}: delivery p50", percentile(delays, 0.5), "ms")
     yield Figure("live", f"{what}: delivery p99", percentile(delays, 0.99), "ms", bar=Bar(most=250))
     yield Figure("live", f"{what}: missed", float(_missed(heard)), "events", bar=Bar(most=0))
+    yield Figure("live", f"{what}: lost", float(sum(one.lost for one in heard)), "sockets", bar=Bar(most=0))
     yield Figure("live", f"{what}: cut and come back", float(sum(one.cuts for one in heard)), "sockets")
     yield Figure("live", f"{what}: behind after resync", float(_behind(heard, now)), "sockets", bar=Bar(most=0))
     yield from memory.figures(what)

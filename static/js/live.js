@@ -9,13 +9,13 @@
 
   // --- reading again -----------------------------------------------------------------------------------------
   const every = (element) => (element.dataset.live === "loop" ? COALESCE : Number(element.dataset.every || SLOW));
-  const refresh = (element, version = Infinity) => {
+  const refresh = (element, version = Infinity, pause = every(element)) => {
     if (document.hidden) return;  // read again when somebody looks
     const turn = turns.get(element) || { last: -Infinity, timer: 0, version: 0 };
     turns.set(element, turn);
     turn.version = Math.max(turn.version, version);
     if (turn.timer) return;
-    const wait = Math.max(0, turn.last + every(element) - performance.now());
+    const wait = Math.max(0, turn.last + pause - performance.now());
     turn.timer = setTimeout(() => {
       turn.timer = 0;
       const upTo = turn.version;
@@ -62,7 +62,8 @@
     }
     const filtered = document.querySelector("[data-filtered]");
     for (const list of all('[data-live="rows"]')) {
-      if (filtered || !shown.some((one) => list.contains(one))) refresh(list);
+      if (!shown.some((one) => list.contains(one))) refresh(list, Infinity, COALESCE);  // a loop appears at once
+      else if (filtered) refresh(list);
     }
   };
   const heard = (event) => {
