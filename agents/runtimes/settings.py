@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from trinity.kernel.errors import Refused
+from trinity.kernel.money import to_nano
 from trinity.kernel.text import clean
 
 FIELD = "runtime_settings"
@@ -117,6 +118,21 @@ def a_whole_number(least: int, most: int) -> Callable[[Any], int]:
     return check
 
 
+def a_yes_or_no(value: Any) -> bool:
+    """true or false, and no other word for them."""
+    if not isinstance(value, bool):
+        raise WrongValue(f"Must be true or false, not {_kind(value)}.")
+    return value
+
+
+def dollars_above_0(value: Any) -> float:
+    """A finite amount of dollars, of which something is left in nano-dollars."""
+    nano = None if isinstance(value, str) else to_nano(value)
+    if nano is None or nano <= 0:
+        raise WrongValue("Must be a finite number of dollars above 0.")
+    return float(value)
+
+
 def a_list(value: Any, check: Callable[[Any], Any], *, least: int, most: int) -> list[Any]:
     """A list whose every member passes `check`; a wrong one is named by its index."""
     if not isinstance(value, list | tuple):
@@ -137,7 +153,8 @@ _SECRET_NAMES = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
 _SECRET_BEGINNINGS = ("TRINITY_", "DJANGO_")
 
 
-def _variable_name(value: Any) -> str:
+def a_variable_name(value: Any) -> str:
+    """The name of an environment variable that may be passed on to an agent."""
     if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
         raise WrongValue("Must be the name of an environment variable, such as OPENAI_API_KEY, without a value.")
     if value in _SECRET_NAMES or value.startswith(_SECRET_BEGINNINGS):
@@ -148,7 +165,7 @@ def _variable_name(value: Any) -> str:
 
 
 def _variable_names(value: Any) -> list[str]:
-    names = a_list(value, _variable_name, least=0, most=MOST_NAMES)
+    names = a_list(value, a_variable_name, least=0, most=MOST_NAMES)
     return list(dict.fromkeys(names))
 
 

@@ -1,6 +1,7 @@
 """What an agent's process gets to see: a small allow-list, its home, named variables; never the server's secrets."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -26,11 +27,11 @@ ALLOWED_PREFIXES = ("LC_",)
 NEVER = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL")
 
 
-def agent_environment(execution: Execution, home: Home) -> dict[str, str]:
-    """The whole environment of one call (section 3)."""
+def agent_environment(execution: Execution, home: Home, also: Sequence[str] = ()) -> dict[str, str]:
+    """The whole environment of one call (section 3); `also` names variables that the runtime passes on."""
     chosen = execution.agent.runtime_settings
     names = [name for name in os.environ if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)]
-    names += [name for name in chosen["env"] if name in os.environ and name not in NEVER]
+    names += [name for name in (*chosen["env"], *also) if name in os.environ and name not in NEVER]
     environment = {name: os.environ[name] for name in names}
     environment.setdefault("PATH", os.defpath)
     environment["HOME"] = str(agent_home(execution, home, chosen["home"]))

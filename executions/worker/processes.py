@@ -50,7 +50,7 @@ def _start(execution: Execution, folder: Path, home: Home) -> Outcome | None:
     agent = execution.agent
     try:
         command = runtime(agent.runtime).command(call_of(execution), agent.runtime_settings)
-        environment = agent_environment(execution, home) | dict(command.env)
+        environment = agent_environment(execution, home, command.env_names) | dict(command.env)
         reached(CrashPoint.BEFORE_START)
         launch.start(folder, _spec_of(execution, command), stdin=command.stdin, env=environment)
         reached(CrashPoint.AFTER_START)
