@@ -15,17 +15,8 @@ from agents.runtimes import stream_json
 from agents.runtimes.base import AgentCall, CommandSpec, Ending, ErrorKind, Outcome, Printed
 from agents.runtimes.claude_events import Heard
 from agents.runtimes.mcp_settings import mcp_servers
-from agents.runtimes.settings import (
-    AWAY_PATIENCE_SECONDS,
-    Setting,
-    WrongValue,
-    a_list,
-    a_text,
-    a_whole_number,
-    cleaned,
-    dollars_above_0,
-    one_of,
-)
+from agents.runtimes.settings import AWAY_PATIENCE_SECONDS, Setting, cleaned
+from agents.runtimes.values import WrongValue, a_list, a_text, a_whole_number, dollars_above_0, one_of
 from trinity.kernel.errors import refused_field
 from trinity.kernel.text import clean
 

@@ -112,6 +112,7 @@ class ModelRuntime:
             argv=(sys.executable, "-I", str(PROGRAM), orders.written()),
             stdin=clean(call.prompt).encode(),
             env_names=(orders.key_variable,) if orders.key_variable else (),
+            reads=(sys.prefix, sys.base_prefix, str(PROGRAM.parents[2])),
             final_types=FINAL_TYPES,
         )
 

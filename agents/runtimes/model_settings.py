@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from agents.runtimes.keeping import json_size
 from agents.runtimes.model_api.vocabulary import KEY_VARIABLES, Protocol
-from agents.runtimes.settings import (
-    Setting,
+from agents.runtimes.settings import Setting
+from agents.runtimes.values import (
     WrongValue,
     a_text,
     a_variable_name,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from agents.isolation.accounts import account_of
+from agents.runtimes.isolation import isolation_of
 from agents.runtimes.settings import Home as HomeKind
 from executions import tokens
 from executions.models import Execution
@@ -35,6 +37,8 @@ def agent_environment(execution: Execution, home: Home, also: Sequence[str] = ()
     environment = {name: os.environ[name] for name in names}
     environment.setdefault("PATH", os.defpath)
     environment["HOME"] = str(agent_home(execution, home, chosen["home"]))
+    user = isolation_of(chosen).user
+    environment |= {"USER": user, "LOGNAME": user} if user else {}
     return environment | {
         "TRINITY_URL": settings.TRINITY_URL,
         "TRINITY_AGENT": execution.agent.name,
@@ -46,7 +50,13 @@ def agent_environment(execution: Execution, home: Home, also: Sequence[str] = ()
 
 
 def agent_home(execution: Execution, home: Home, kind: str) -> Path:
-    """`operator`: the account that runs Trinity, with its logins and keys; `own`: a folder in $TRINITY_HOME."""
+    """`operator`: the account that runs Trinity, with its logins and keys; `own`: a folder in $TRINITY_HOME.
+
+    An agent that is another user has that user's home: $TRINITY_HOME is closed to it.
+    """
+    user = isolation_of(execution.agent.runtime_settings).user
+    if user:
+        return Path(account_of(user).home)
     if kind == HomeKind.OPERATOR:
         return Path.home()
     path = home.root / "agents" / execution.agent.name / "home"
