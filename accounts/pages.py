@@ -22,20 +22,29 @@ MemberView = Callable[Concatenate[HttpRequest, Viewer, Rest], HttpResponse]
 
 def member_page(view: MemberView[Rest]) -> Callable[..., HttpResponseBase]:
     """The one door of member pages: log in first; to a client they do not exist; refusals become pages."""
+    guarded = _door(view, clients=False)
+    guarded.for_members = True  # type: ignore[attr-defined] # a test asks every route for it
+    return guarded
 
+
+def person_page(view: MemberView[Rest]) -> Callable[..., HttpResponseBase]:
+    """The door of the few pages that clients see too; what they may see there is asked by each query."""
+    return _door(view, clients=True)
+
+
+def _door(view: MemberView[Rest], *, clients: bool) -> Callable[..., HttpResponseBase]:
     @functools.wraps(view)
     def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return ask_to_log_in(request)
         viewer = viewer_of_page(request)
-        if viewer.is_client:
+        if viewer.is_client and not clients:
             raise Http404
         try:
             return view(request, viewer, *args, **kwargs)
         except Refused as refusal:
             return refusal_page(request, refusal)
 
-    guarded.for_members = True  # type: ignore[attr-defined] # a test asks every route for it
     return guarded
 
 

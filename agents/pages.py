@@ -82,6 +82,8 @@ def settings_of(viewer: Viewer, agent: Agent) -> AgentSettings:
             AgentPermission.objects.filter(caller=agent).order_by("target__name").values_list("target__name", flat=True)
         ),
         holds=holds_of(
-            isolation_of(agent.runtime_settings), starts_a_process=not runtime(agent.runtime).answers_in_worker
+            isolation_of(agent.runtime_settings),
+            starts_a_process=not runtime(agent.runtime).answers_in_worker,
+            names_folders=owned,
         ),
     )

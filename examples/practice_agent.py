@@ -10,6 +10,7 @@ The words in the prompt say what happens, several may stand in one sentence, and
     repeat bash 5 times · repeat a tool five times with different arguments · alternate two tools 4 times
     refuse Bash and Write · rate limit for 30 seconds · overloaded for 10 seconds
     show markdown · show hostile · show huge · show right-to-left · shout · commit
+    do this 3 times: … · every 2 minutes until …, at most 5: … (in a chat; it starts a loop)
 
 Anything may be bound to runs: "cost 5 on run 3", "crash on the second run", "on run 2 say nothing". What
 comes of each in a loop stands in `docs/practice.md`. The run is `TRINITY_RUN_NUMBER`; outside a loop the
@@ -18,14 +19,17 @@ calls of one prompt are counted in `.practice.json`. It may touch nothing outsid
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import resource
+import shlex
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+import practice_asking
 import practice_commit
 import practice_memory
 import practice_replies
@@ -231,6 +235,32 @@ class PracticeRun:
         self.speaker.doing = doing
 
 
+def may_ask(environment: dict[str, str]) -> bool:
+    """Whether there is a platform to ask for repetition; what a loop's run is asked to do is to be done, not asked."""
+    return bool(environment.get("TRINITY_API_KEY")) and not environment.get("TRINITY_LOOP_ID")
+
+
+def have_it_repeated(speaker: Speaker, repetition: practice_asking.Repetition) -> int:
+    """Start a loop, and say so; a refusal is said in the platform's own words."""
+    speaker.new_step()
+    speaker.doing = "asking for repetition"
+    call = speaker.call("Bash", {"command": shlex.join(repetition.command())})
+    started, said = practice_asking.ask(repetition)
+    speaker.answer(call, json.dumps(said), is_error=not started)
+    speaker.new_step()
+    runs = f"{repetition.max_runs} run{'' if repetition.max_runs == 1 else 's'}"
+    pace = f", with {repetition.every_seconds:g} s between two" if repetition.every_seconds else ""
+    until = f", or until the reply has {repetition.stop_signal}" if repetition.stop_signal else ""
+    reply = (
+        f"I have started a loop of at most {runs}{pace}{until}: {said.get('loop_id')}."
+        if started
+        else f"This is not repeated: {said.get('refused', 'nobody said why')}"
+    )
+    speaker.say(reply)
+    speaker.close(reply)
+    return 0
+
+
 def crash() -> NoReturn:
     """End as a broken program does: by a signal, with a word on stderr and no result line."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -247,10 +277,11 @@ def main() -> None:
     chosen = options.parse_args()
 
     def work(speaker: Speaker) -> int:
-        prompt = read_prompt()
+        prompt = practice_asking.message_of(read_prompt())
         speaker.open()
-        # The place for a prompt that asks for repetition itself ("do this 3 times: …", "every 2 minutes until
-        # …, at most 5"): it shall start a loop by the `trinity` command. So far its words are shown once.
+        repetition = practice_asking.read_repetition(prompt) if may_ask(dict(os.environ)) else None
+        if repetition is not None:
+            return have_it_repeated(speaker, repetition)
         return PracticeRun(speaker, read_deeds(prompt), find_turn(prompt, dict(os.environ))).perform()
 
     tools = ["bash", "read", "wait", "Bash"]

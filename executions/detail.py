@@ -12,7 +12,7 @@ from executions.calls import ShownCall, shown_calls
 from executions.listing import category_class
 from executions.models import Execution, Trajectory, Verdict
 from executions.vocabulary import CATEGORY_OF, TONES, ExecutionStatus, Trigger
-from executions.waiting import wait_of
+from executions.waiting import Wait, wait_of
 from trinity.kernel import clock
 from trinity.kernel.durations import limit_text
 from trinity.kernel.money import dollars_text
@@ -74,6 +74,7 @@ class Detail:
     calls_left: int
     has_trajectory: bool
     abandonable: bool
+    notes: list[str]
 
 
 def detail_of(viewer: Viewer, execution: Execution, *, whole: bool) -> Detail:
@@ -102,13 +103,14 @@ def detail_of(viewer: Viewer, execution: Execution, *, whole: bool) -> Detail:
         error_kind=execution.error_kind.replace("_", " "),
         activity=execution.activity,
         since=execution.started_at if execution.in_flight else None,
-        facts=_facts(execution),
+        facts=_facts(execution, wait),
         times=_times(execution),
         verdicts=[_verdict(one) for one in Verdict.objects.filter(execution=execution)],
         calls=calls,
         calls_left=max(0, execution.tool_calls - len(calls)),
         has_trajectory=row is not None,
         abandonable=execution.in_flight and owns(viewer, execution.agent) and not execution.abandon_requested_at,
+        notes=list(execution.notes),
     )
 
 
@@ -139,9 +141,9 @@ def _verdict(verdict: Verdict) -> ShownVerdict:
     return ShownVerdict(verdict.name or verdict.type, badge, tone, verdict.summary, verdict.evidence)
 
 
-def _facts(execution: Execution) -> list[tuple[str, str]]:
+def _facts(execution: Execution, wait: Wait | None) -> list[tuple[str, str]]:
     """What there is to say, in a steady order; what is unknown is left out, but for the cost."""
-    cost = dollars_text(execution.cost_nano) + (" (estimated from tokens)" if execution.cost_estimated else "")
+    cost = dollars_text(execution.cost_nano) + (" (an estimate)" if execution.cost_estimated else "")
     tokens = (("in", execution.input_tokens), ("out", execution.output_tokens), ("cached", execution.cache_read_tokens))
     facts = [
         ("Cost", cost),
@@ -152,9 +154,17 @@ def _facts(execution: Execution) -> list[tuple[str, str]]:
         ("Workspace", work_text(execution)),
         ("Timeout", limit_text(execution.timeout_seconds)),
         ("Attempt", str(execution.attempt) if execution.attempt > 1 else ""),
+        ("The model is away", _away(wait)),
         ("Started by", _starter(execution)),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _away(wait: Wait | None) -> str:
+    if wait is None or wait.since is None:
+        return ""
+    times = "once" if wait.asked == 1 else f"{wait.asked} times"
+    return f"{wait.why.replace('_', ' ')}, since {wait.since:%H:%M} UTC; called {times} in vain"
 
 
 def _starter(execution: Execution) -> str:

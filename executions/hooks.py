@@ -12,7 +12,8 @@ from executions.vocabulary import ExecutionStatus
 def withdraw_waiting(agent: Agent, viewer: Viewer) -> None:
     """An archived agent admits nothing any more: calls that wait are cancelled. Runs of loops end with their loops."""
     with step_within(agent) as step:
-        for execution in Execution.objects.filter(agent=agent, status=ExecutionStatus.QUEUED, loop_id=""):
+        waiting = Execution.objects.filter(agent=agent, status=ExecutionStatus.QUEUED, loop_id="")
+        for execution in waiting.order_by("room_id", "queued_at"):  # rooms are locked in one order by everybody
             withdraw(step, execution)
 
 

@@ -53,6 +53,7 @@ class Execution(models.Model):
     cache_write_tokens = models.BigIntegerField(null=True, blank=True)
     used_model = models.CharField(max_length=200, blank=True, default="")
     permission_denials = models.JSONField(default=list, blank=True)
+    notes = models.JSONField(default=list, blank=True)  # sentences for the reader: what was cut, what it did not have
     tool_calls = models.PositiveIntegerField(default=0)
     to_grade = models.BooleanField(default=False)  # its trajectory is stored, and no grader has seen it yet
     activity = models.CharField(max_length=400, blank=True, default="")

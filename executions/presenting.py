@@ -45,12 +45,8 @@ def execution_body(execution: Execution, wait: Wait | None) -> dict[str, Any]:
             "cache_read": execution.cache_read_tokens,
             "cache_write": execution.cache_write_tokens,
         },
-        "tool_calls": execution.tool_calls,
-        "permission_denials": execution.permission_denials,
-        "activity": execution.activity or None,
-        "commits": execution.commits,
-        "lines_added": execution.lines_added,
-        "lines_removed": execution.lines_removed,
+        "notes": execution.notes,
+        **work_body(execution),
         "attempt": execution.attempt,
         "duration_ms": execution.duration_ms,
         "queued_at": wire_time(execution.queued_at),
@@ -58,6 +54,18 @@ def execution_body(execution: Execution, wait: Wait | None) -> dict[str, Any]:
         "completed_at": wire_time(execution.ended_at),
         "abandon_requested_at": wire_time(execution.abandon_requested_at),
         "started_by": starter_body(execution),
+    }
+
+
+def work_body(execution: Execution) -> dict[str, Any]:
+    """What it did or does: its tools, and what the workspace's git says."""
+    return {
+        "tool_calls": execution.tool_calls,
+        "permission_denials": execution.permission_denials,
+        "activity": execution.activity or None,
+        "commits": execution.commits,
+        "lines_added": execution.lines_added,
+        "lines_removed": execution.lines_removed,
     }
 
 
@@ -106,6 +114,8 @@ def wait_body(wait: Wait | None) -> dict[str, Any] | None:
         "words": wait.words,
         "place_in_line": wait.place_in_line,
         "until": wire_time(wait.until),
+        "why": wait.why or None,
+        "since": wire_time(wait.since),
     }
 
 

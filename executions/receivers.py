@@ -27,14 +27,17 @@ class Receiver(Protocol):
     def begun(self, step: AgentStep, execution: Execution) -> None:
         """It got its slot and is claimed."""
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
-        """It went back to the queue: its model is away."""
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
+        """It went back to the queue: its model is away. The call may have cost something."""
 
     def patience_ends(self, step: AgentStep, execution: Execution) -> dt.datetime | None:
         """When waiting for a model makes no sense any more for its parent; None: no such time."""
 
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         """Its outcome stands."""
+
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
+        """It was cancelled before it began; whoever asked for that may have recorded it already."""
 
     def graded(self, step: AgentStep, execution: Execution) -> None:
         """Its verdicts stand."""
@@ -52,13 +55,16 @@ class _Alone:
     def begun(self, step: AgentStep, execution: Execution) -> None:
         return
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         return
 
     def patience_ends(self, step: AgentStep, execution: Execution) -> dt.datetime | None:
         return None
 
     def ended(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
+        return
+
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
         return
 
     def graded(self, step: AgentStep, execution: Execution) -> None:

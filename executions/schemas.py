@@ -36,6 +36,8 @@ class Waiting(Shape):
     words = serializers.CharField()
     place_in_line = serializers.IntegerField(allow_null=True, help_text="1 is next; null where there is no line.")
     until = moment()
+    why = serializers.CharField(allow_null=True, help_text="While a model is away: the kind of its error.")
+    since = moment()
 
 
 class Tokens(Shape):
@@ -47,7 +49,18 @@ class Tokens(Shape):
     cache_write = serializers.IntegerField(allow_null=True)
 
 
-class ExecutionShape(Shape):
+class Work(Shape):
+    """What an execution did or does."""
+
+    tool_calls = serializers.IntegerField()
+    permission_denials = serializers.ListField(child=serializers.CharField(), help_text="Tools that were refused.")
+    activity = serializers.CharField(allow_null=True, help_text="What it does now: tool and first argument.")
+    commits = serializers.IntegerField(allow_null=True)
+    lines_added = serializers.IntegerField(allow_null=True)
+    lines_removed = serializers.IntegerField(allow_null=True)
+
+
+class ExecutionShape(Work):
     """An execution, without its texts."""
 
     execution_id = serializers.CharField()
@@ -67,12 +80,7 @@ class ExecutionShape(Shape):
     cost_usd = dollars("Null is unknown, never 0.")
     cost_estimated = serializers.BooleanField()
     tokens = Tokens()
-    tool_calls = serializers.IntegerField()
-    permission_denials = serializers.ListField(child=serializers.CharField(), help_text="Tools that were refused.")
-    activity = serializers.CharField(allow_null=True, help_text="What it does now: tool and first argument.")
-    commits = serializers.IntegerField(allow_null=True)
-    lines_added = serializers.IntegerField(allow_null=True)
-    lines_removed = serializers.IntegerField(allow_null=True)
+    notes = serializers.ListField(child=serializers.CharField(), help_text="For the reader: what was cut or missing.")
     attempt = serializers.IntegerField()
     duration_ms = serializers.IntegerField(allow_null=True)
     queued_at = serializers.DateTimeField()

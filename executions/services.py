@@ -13,7 +13,7 @@ from typing import Any
 from agents.models import Agent
 from agents.runtimes.base import Away, ErrorKind, Outcome
 from executions import trajectory
-from executions.columns import duration_column, outcome_columns, reply_columns
+from executions.columns import cost_columns, duration_column, outcome_columns, reply_columns
 from executions.decisions import AwayFacts, wait_until
 from executions.lease import lease_end, lease_end_sql
 from executions.line import asking_for_next, next_in_line
@@ -126,7 +126,7 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
             ahead[LINE] = asking_for_next(execution.agent_id, ending["ended_at"])
     with agent_step(execution.agent_id, ahead) as step:
         if outcome.away and (until := _worth_waiting(step, execution, outcome.away)):
-            moved = _put_back(step, execution, outcome.away, until)
+            moved = _put_back(step, execution, outcome, until)
         else:
             moved = _has_ended(step, execution, outcome, ending)
         if not moved:
@@ -140,7 +140,9 @@ def settle(execution: Execution, outcome: Outcome, claimant: Claimant | None = N
 def _ending_columns(execution: Execution, outcome: Outcome) -> dict[str, Any]:
     now = clock.now()
     seen = execution.running_for(now)
-    return outcome_columns(outcome) | {
+    return {
+        **outcome_columns(outcome),
+        **cost_columns(execution, outcome),
         "ended_at": now,
         "duration_ms": duration_column(outcome, otherwise_ms=round(seen.total_seconds() * 1000)),
         "lease_until": None,
@@ -180,11 +182,11 @@ def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.date
     )
 
 
-def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datetime) -> bool:
-    columns: dict[str, Any] = {
+def _put_back(step: AgentStep, execution: Execution, outcome: Outcome, until: dt.datetime) -> bool:
+    columns: dict[str, Any] = cost_columns(execution, outcome) | {
         "status": ExecutionStatus.QUEUED,
         "not_before": until,
-        "waits_for_model": away.kind,
+        "waits_for_model": outcome.away.kind if outcome.away else "",
         "away_since": execution.away_since or step.now,
         "attempt": execution.attempt + 1,  # each attempt has a spool folder of its own
         "started_at": None,  # waiting is not working: the next attempt's time counts from its own start
@@ -199,7 +201,7 @@ def _put_back(step: AgentStep, execution: Execution, away: Away, until: dt.datet
         return False
     _remember(execution, columns)
     tell(step, execution, ExecutionEvent.EXECUTION_WAITING)
-    receiver_of(execution).waits(step, execution)
+    receiver_of(execution).waits(step, execution, outcome)
     return True
 
 
@@ -216,6 +218,7 @@ def withdraw(step: AgentStep, execution: Execution) -> None:
         step.ahead.pop(LINE, None)
     _remember(execution, columns)
     tell(step, execution, ExecutionEvent.EXECUTION_ENDED)
+    receiver_of(execution).withdrawn(step, execution)
 
 
 def _move_of_waiting(execution: Execution, columns: dict[str, Any]) -> Statement:
@@ -255,11 +258,11 @@ def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:
 
     A silent one does not wipe out what was saved of the lost run's output.
     """
-    kept = reply_columns(outcome)
+    kept = reply_columns(outcome) | cost_columns(execution, outcome)
     if not kept["response"]:
         del kept["response"]
     lost = Execution.objects.filter(pk=execution.pk, attempt=execution.attempt, error_kind=ErrorKind.LOST)
-    lost.filter(status=ExecutionStatus.FAILED, cost_nano=None).update(**kept)
+    lost.filter(status=ExecutionStatus.FAILED, cost_nano=execution.cost_nano).update(**kept)
 
 
 def _remember(execution: Execution, columns: dict[str, Any]) -> None:

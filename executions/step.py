@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import structlog
 from django.db import connection, transaction
 
 from agents.locking import lock_agent
@@ -20,6 +21,8 @@ from trinity.kernel import clock, live, rows
 from trinity.kernel.crashpoints import CrashPoint, reached
 from trinity.kernel.statements import Answer, Statement, carry_out
 
+log = structlog.get_logger(__name__)
+
 
 @dataclass(slots=True)
 class AgentStep:
@@ -27,13 +30,14 @@ class AgentStep:
 
     agent: Agent
     now: dt.datetime
-    live_events: list[live.LiveEvent] = field(default_factory=list)
+    live_events: list[live.Event] = field(default_factory=list)
     new: dict[str, Execution] = field(default_factory=dict)  # made in this step, inserted at its end
     records: dict[str, Any] = field(default_factory=dict)  # rows of other apps, each loaded once
     ahead: dict[str, Answer] = field(default_factory=dict)  # what was asked together with the lock
     changes: list[Statement] = field(default_factory=list)  # written at the end, in their order
     writers: list[Callable[[], Iterable[Statement]]] = field(default_factory=list)  # what they tell then comes last
     work_is_left: bool = False  # a worker should be told
+    afterwards: list[Callable[[], None]] = field(default_factory=list)  # steps of others that follow from this one
 
     def write_gathered(self, *, commit: bool = False) -> None:
         """What was gathered, in one trip: a run that begins in the step that made it is inserted as begun."""
@@ -49,6 +53,16 @@ class AgentStep:
             live.publish(self.live_events)
         if self.work_is_left:
             nudging.nudge(self.agent.pk, self.agent.place)
+        follow_up(self.afterwards)
+
+
+def follow_up(afterwards: Iterable[Callable[[], None]]) -> None:
+    """Steps that follow from one that is committed: their failure never fails it, and the sweep tries again."""
+    for follow in afterwards:
+        try:
+            follow()
+        except Exception:
+            log.exception("what follows from a step failed; the sweep tries again")
 
 
 @contextmanager

@@ -18,6 +18,9 @@ class Wait:
     reason: WaitReason
     place_in_line: int | None = None  # 1 is next; None where nobody stands in line
     until: dt.datetime | None = None  # when the model is asked again
+    why: str = ""  # the error kind with which the model is away
+    since: dt.datetime | None = None  # when it was first found away
+    asked: int = 0  # how often so far
 
     @property
     def words(self) -> str:
@@ -51,7 +54,13 @@ def _not_in_line(execution: Execution, now: dt.datetime) -> Wait | None:
     if not execution.agent.running:
         return Wait(WaitReason.AGENT_STOPPED)
     if execution.waits_for_model and execution.not_before and execution.not_before > now:
-        return Wait(WaitReason.MODEL, until=execution.not_before)
+        return Wait(
+            WaitReason.MODEL,
+            until=execution.not_before,
+            why=execution.waits_for_model,
+            since=execution.away_since,
+            asked=execution.attempt - 1,
+        )
     return None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from executions.models import Execution, Verdict
 from executions.vocabulary import ExecutionStatus, WaitReason
@@ -84,9 +84,8 @@ def _of_runs(executions: QuerySet[Execution], since: dt.datetime) -> list[Concer
 def _standing_still(executions: QuerySet[Execution], now: dt.datetime) -> list[Concern]:
     waiting = list(
         executions.filter(status=ExecutionStatus.QUEUED, queued_at__lte=now - NO_WORKER_AFTER)
-        .filter(Q(not_before=None) | Q(not_before__lte=now))
         .select_related("agent")
-        .only("agent", "queued_at", "not_before", "waits_for_model", "status", "loop_id", "run_number")
+        .defer("prompt", "response", "error", "allowed_tools", "notes", "permission_denials")
         .order_by("queued_at")[:100]
     )
     waits = waits_of(waiting, now)
@@ -96,17 +95,27 @@ def _standing_still(executions: QuerySet[Execution], now: dt.datetime) -> list[C
         places = ", ".join(sorted({one.agent.place for one in orphaned}))
         words = f"{len(orphaned)} waiting, and no worker takes them: does one run at place {places}?"
         found.append(
-            Concern(Tone.BAD, "no worker", words, tuple(_waiting(one, waits[one.pk], now) for one in orphaned[:3]))
+            Concern(
+                Tone.BAD,
+                "no worker",
+                words,
+                tuple(_waiting(one, waits[one.pk], since=one.queued_at, now=now) for one in orphaned[:3]),
+            )
         )
-    slow = [one for one in waiting if one not in orphaned and now - one.queued_at >= LONG_WAIT]
+    away = [one for one in waiting if waits[one.pk].reason is WaitReason.MODEL]
+    if away:
+        links = [_waiting(one, waits[one.pk], since=one.away_since or one.queued_at, now=now) for one in away]
+        found.append(_many(Tone.WARN, "model away", "run", links))
+    slow = [one for one in waiting if one not in orphaned + away and now - one.queued_at >= LONG_WAIT]
     if slow:
-        links = [_waiting(one, waits[one.pk], now) for one in slow]
+        links = [_waiting(one, waits[one.pk], since=one.queued_at, now=now) for one in slow]
         found.append(_many(Tone.WARN, "waiting", "run", links))
     return found
 
 
-def _waiting(execution: Execution, wait: Wait, now: dt.datetime) -> Link:
-    words = f"{execution.agent.name}: {wait.words}, for {duration_text((now - execution.queued_at).total_seconds())}"
+def _waiting(execution: Execution, wait: Wait, *, since: dt.datetime, now: dt.datetime) -> Link:
+    why = f" ({wait.why.replace('_', ' ')})" if wait.why else ""
+    words = f"{execution.agent.name}: {wait.words}{why}, for {duration_text((now - since).total_seconds())}"
     return Link("execution", execution.pk, words)
 
 

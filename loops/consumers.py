@@ -15,6 +15,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts.sockets import viewer_of_scope
+from accounts.viewers import Viewer
 from agents.queries import agent_for, heard_agents
 from trinity import live_groups
 from trinity.kernel.errors import Refused
@@ -27,6 +28,8 @@ SOON_SECONDS = 0.5  # after a change of access, the same
 
 class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is not typed
     """What both sockets do: let in, hand on, and close when access ends."""
+
+    for_clients = False
 
     async def connect(self) -> None:
         self.joined: set[str] = set()
@@ -67,12 +70,12 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is no
         self.access_moved.set()
 
     async def join_what_may_be_seen(self) -> bool:
-        """Hear of the agents that may be seen now; close, and answer False, when there is no access."""
-        agent_ids, code = await database_sync_to_async(self._visible_now)()
+        """Hear of what may be seen now; close, and answer False, when there is no access."""
+        groups, code = await database_sync_to_async(self._visible_now)()
         if code:
             await self.close(code)
             return False
-        await self._join({live_groups.group_of(pk) for pk in agent_ids} | {live_groups.EVERYBODY})
+        await self._join(groups | {live_groups.EVERYBODY})
         return True
 
     async def _ask_again(self) -> None:
@@ -94,20 +97,20 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels is no
             await self.channel_layer.group_add(group, self.channel_name)
         self.joined = wanted
 
-    def _visible_now(self) -> tuple[set[int], int]:
-        """The agents, or the code to close with."""
+    def _visible_now(self) -> tuple[set[str], int]:
+        """The groups to hear, or the code to close with."""
         viewer = viewer_of_scope(self.scope)
         if viewer is None:
             return set(), NOT_LOGGED_IN
-        if viewer.is_client:
+        if viewer.is_client and not self.for_clients:
             return set(), NOT_TO_BE_SEEN
         try:
-            return self.agents_of(viewer), 0
+            return self.groups_of(viewer), 0
         except Refused:
             return set(), NOT_TO_BE_SEEN
 
-    def agents_of(self, viewer: Any) -> set[int]:
-        """The agents this socket tells of. Refused when its agent may not be seen."""
+    def groups_of(self, viewer: Viewer) -> set[str]:
+        """The groups this socket tells of. Refused when what it is about may not be seen."""
         raise NotImplementedError
 
 
@@ -119,15 +122,16 @@ def _spread() -> float:
 class AgentSocket(LiveSocket):
     """Tells of one agent."""
 
-    def agents_of(self, viewer: Any) -> set[int]:
-        return {agent_for(viewer, self.scope["url_route"]["kwargs"]["name"], archived=True).pk}
+    def groups_of(self, viewer: Viewer) -> set[str]:
+        name = self.scope["url_route"]["kwargs"]["name"]
+        return {live_groups.group_of(agent_for(viewer, name, archived=True).pk)}
 
 
 class LoopsSocket(LiveSocket):
     """Tells of all agents that one may see; one that is shared later is heard of soon after."""
 
-    def agents_of(self, viewer: Any) -> set[int]:
-        return set(heard_agents(viewer).values_list("pk", flat=True))
+    def groups_of(self, viewer: Viewer) -> set[str]:
+        return {live_groups.group_of(pk) for pk in heard_agents(viewer).values_list("pk", flat=True)}
 
 
 class NoSocket(AsyncWebsocketConsumer):  # type: ignore[misc]

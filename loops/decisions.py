@@ -8,6 +8,7 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from loops.vocabulary import LoopStatus, OnFailure, StopReason
+from trinity.kernel.money import MAX_NANO
 from trinity.kernel.text import collapse
 
 
@@ -115,14 +116,22 @@ def after_run(loop: LoopFacts, outcome: RunOutcome) -> tuple[LoopFacts, Decision
     return loop, _after_delay(loop)
 
 
+def after_call_in_vain(loop: LoopFacts, cost_nano: int | None) -> LoopFacts:
+    """The facts after a call that met a model which was away: no outcome (section 3), but what it cost is spent."""
+    return _spend(loop, cost_nano)
+
+
 def before_run(loop: LoopFacts) -> Start | End:
     """Rules 5–7 and 9: asked when a park is over, when a waiting run gets its slot, and while it waits."""
     return _guardrail(loop) or Start(loop.runs_completed + 1)
 
 
 def _close_run(loop: LoopFacts, outcome: RunOutcome) -> LoopFacts:
-    cost = outcome.cost_nano if outcome.cost_nano and outcome.cost_nano > 0 else 0
-    return replace(loop, runs_completed=loop.runs_completed + 1, spent_nano=loop.spent_nano + cost)
+    return _spend(replace(loop, runs_completed=loop.runs_completed + 1), outcome.cost_nano)
+
+
+def _spend(loop: LoopFacts, cost_nano: int | None) -> LoopFacts:
+    return replace(loop, spent_nano=min(loop.spent_nano + max(0, cost_nano or 0), MAX_NANO))
 
 
 def _take_reply(loop: LoopFacts, response: str) -> LoopFacts:

@@ -1,6 +1,5 @@
 """The Run Loop form: what it asks, and how typed text becomes a request; the bounds are checked by `parameters`."""
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -14,22 +13,13 @@ from loops.pages.again import parameters_of
 from loops.vocabulary import OnFailure
 from trinity.kernel.durations import limit_text
 from trinity.kernel.errors import Refused
+from trinity.kernel.typed import TypedForm, as_sent, dollars, line, whole
 
 ALL_TOOLS, SOME_TOOLS = "all", "some"
-_WHOLE = re.compile(r"[+-]?(\d{1,30}|\d{1,3}(,\d{3}){1,9})\Z", re.ASCII)
 _NUMBERS = ("max_runs", "delay_seconds", "timeout_per_run", "max_duration_seconds", "no_progress_threshold")
 
 
-def _line(label: str, hint: str, *, kind: str = "text", **more: Any) -> forms.CharField:
-    """One line of text; numbers too, since a number field would throw away what cannot be read."""
-    attributes = {"inputmode": kind, "autocomplete": "off"} if kind != "text" else {"autocomplete": "off"}
-    attributes |= more.pop("attributes", {})
-    return forms.CharField(
-        label=label, help_text=hint, required=False, strip=False, widget=forms.TextInput(attrs=attributes), **more
-    )
-
-
-class LoopForm(forms.Form):
+class LoopForm(TypedForm):
     """Section 2's fields. All of them are texts here: types and bounds are `parameters.read_parameters`' own."""
 
     message = forms.CharField(
@@ -44,27 +34,27 @@ class LoopForm(forms.Form):
             "successful reply. 1–100,000 characters."
         ),
     )
-    max_runs = _line("Max runs", "1–100", kind="numeric", initial="10")
-    stop_signal = _line(
+    max_runs = line("Max runs", "1–100", kind="numeric", initial="10")
+    stop_signal = line(
         "Stop signal",
         "Ends the loop when a reply contains it. Blank: a fixed number of runs.",
         attributes={"placeholder": "[[DONE]]"},
     )
-    delay_seconds = _line("Delay between runs", "Seconds, 0–3,600", kind="numeric", initial="0")
-    timeout_per_run = _line("Timeout per run", "Seconds", kind="numeric")
-    max_duration_seconds = _line(
+    delay_seconds = line("Delay between runs", "Seconds, 0–3,600", kind="numeric", initial="0")
+    timeout_per_run = line("Timeout per run", "Seconds", kind="numeric")
+    max_duration_seconds = line(
         "Max duration",
         "Seconds, 1–604,800, of the whole loop. Blank: no limit.",
         kind="numeric",
         attributes={"placeholder": "no limit"},
     )
-    max_cost_usd = _line(
+    max_cost_usd = line(
         "Max cost",
         "US dollars, more than 0. Checked between runs. Blank: no budget.",
         kind="decimal",
         attributes={"placeholder": "no budget"},
     )
-    no_progress_threshold = _line(
+    no_progress_threshold = line(
         "No-progress threshold",
         "Identical replies in a row that end it; 0 is off, else at least 2.",
         kind="numeric",
@@ -75,8 +65,8 @@ class LoopForm(forms.Form):
         required=False,
         choices=[(OnFailure.ABORT, "Abort: end the loop"), (OnFailure.CONTINUE, "Continue with the next run")],
     )
-    max_consecutive_failures = _line("Max consecutive failures", "1–100 in a row end it.", kind="numeric", initial="3")
-    model = _line("Model", "Blank: the agent's.")
+    max_consecutive_failures = line("Max consecutive failures", "1–100 in a row end it.", kind="numeric", initial="3")
+    model = line("Model", "Blank: the agent's.")
     tools = forms.ChoiceField(
         label="Allowed tools",
         required=False,
@@ -101,30 +91,20 @@ class LoopForm(forms.Form):
 
     def given(self) -> dict[str, Any]:
         """What was typed as a program would send it: numbers where they can be read, nothing where it is blank."""
-        typed = {name: self._typed(name) for name in self.fields}
+        typed = {name: self.typed(name) for name in self.fields}
         asked: dict[str, Any] = {
-            "message": typed["message"].replace("\r\n", "\n") or None,  # as browsers send line ends
+            "message": as_sent(typed["message"]) or None,
             "stop_signal": typed["stop_signal"],
             "on_failure": typed["on_failure"] or None,
             "model": typed["model"].strip() or None,
-            "max_cost_usd": _number(typed["max_cost_usd"]),
+            "max_cost_usd": dollars(typed["max_cost_usd"]),
         }
-        asked |= {name: _whole(typed[name]) for name in _NUMBERS}
+        asked |= {name: whole(typed[name]) for name in _NUMBERS}
         if asked["on_failure"] == OnFailure.CONTINUE:
-            asked["max_consecutive_failures"] = _whole(typed["max_consecutive_failures"])
+            asked["max_consecutive_failures"] = whole(typed["max_consecutive_failures"])
         if typed["tools"] == SOME_TOOLS:
             asked["allowed_tools"] = [name.strip() for name in typed["allowed_tools"].split(",") if name.strip()]
         return asked
-
-    def refuse(self, refusal: Refused) -> None:
-        """Show a refusal at the fields that it names, else above the form."""
-        self.errors.clear()
-        for name, sentences in refusal.errors.items():
-            where = name if name in self.fields else None
-            for sentence in sentences:
-                self.add_error(where, sentence if where else f"{name}: {sentence}")
-        if not refusal.errors:
-            self.add_error(None, refusal.detail)
 
     def foreseen(self) -> parameters.LoopParameters | None:
         """As much of it as can be read, with defaults for the rest; None without a number of runs."""
@@ -139,13 +119,6 @@ class LoopForm(forms.Form):
             except Refused:
                 return None
 
-    def _typed(self, name: str) -> str:
-        return (
-            str(self.data.get(name, "") or "")
-            if self.is_bound
-            else str(self.get_initial_for_field(self.fields[name], name) or "")
-        )
-
 
 def initial_of(loop: Loop) -> Mapping[str, Any]:
     """The form filled as this loop was started."""
@@ -156,21 +129,3 @@ def initial_of(loop: Loop) -> Mapping[str, Any]:
     if "max_cost_usd" in asked:
         asked["max_cost_usd"] = f"{Decimal(str(asked['max_cost_usd'])).normalize():f}"  # 1, as one would type it
     return asked
-
-
-def _whole(typed: str) -> int | str | None:
-    """A whole number, nothing, or the text itself, which is refused as what it is."""
-    bare = typed.strip()
-    if not bare:
-        return None
-    return int(bare.replace(",", "")) if _WHOLE.match(bare) else typed
-
-
-def _number(typed: str) -> float | str | None:
-    bare = typed.strip().removeprefix("$").strip()
-    if not bare:
-        return None
-    try:
-        return float(bare)
-    except ValueError:
-        return typed

@@ -112,6 +112,7 @@ _COUNTS: dict[str, Any] = {
 def _of_loop(loop: Loop, evidence: _Evidence) -> Iterator[str]:
     yield from _of_runs(loop, evidence)
     yield from _of_outcomes(loop, evidence.closed)
+    yield from _of_money(loop, list(evidence.calls.values()))
     yield from _of_ending(loop, evidence.unended)
     yield from _of_waiting(loop, evidence.unended)
     yield from _of_events(loop, evidence.events)
@@ -140,8 +141,12 @@ def _of_outcomes(loop: Loop, closed: list[_Call]) -> Iterator[str]:
         yield f"it aborts on failure and yet tolerated {loop.failed_runs}"
     if bool(loop.last_fingerprint) != any(call.status == ExecutionStatus.COMPLETED for call in closed):
         yield "its last reply does not fit its runs"
-    spent = sum(call.cost_nano or 0 for call in closed if call.error_kind != ErrorKind.LOST)
-    late = sum(call.cost_nano or 0 for call in closed if call.error_kind == ErrorKind.LOST)
+
+
+def _of_money(loop: Loop, calls: list[_Call]) -> Iterator[str]:
+    """One that waits for its model, or was withdrawn while it did, holds what its calls in vain cost."""
+    spent = sum(call.cost_nano or 0 for call in calls if call.error_kind != ErrorKind.LOST)
+    late = sum(call.cost_nano or 0 for call in calls if call.error_kind == ErrorKind.LOST)
     if not spent <= loop.spent_nano <= spent + late:  # a late outcome's cost stays with its execution
         yield f"it spent {loop.spent_nano}, its runs {spent}"
 

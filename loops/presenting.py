@@ -1,12 +1,14 @@
 """Loops as REST, MCP and commands show them: plain functions from rows to JSON; reads no row by itself."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from accounts.presenting import actor_body
 from accounts.viewers import Viewer
-from executions.presenting import verdict_row, wait_body
+from executions.models import Execution
+from executions.presenting import verdict_row, wait_body, work_body
 from loops.models import Loop, Run
 from loops.standing import Standing
 from loops.words import loop_words
@@ -50,10 +52,18 @@ def loop_detail(
     loop: Loop, runs: Iterable[Run], standing: Standing, viewer: Viewer, now: dt.datetime
 ) -> dict[str, Any]:
     """Everything of one loop (section 2); runs as `queries.runs_of` gives them."""
+    listed = list(runs)
     return loop_body(loop, standing, viewer, now) | {
         "last_response": loop.last_response,
-        "runs": [run_body(run) for run in runs],
+        "refused_tools": refused_tools(run.execution for run in listed),
+        "runs": [run_body(run) for run in listed],
     }
+
+
+def refused_tools(executions: Iterable[Execution]) -> dict[str, int]:
+    """Tools that were refused, and in how many of these runs; the most often refused first."""
+    counts = Counter(tool for one in executions for tool in one.permission_denials)
+    return dict(counts.most_common())
 
 
 def run_body(run: Run) -> dict[str, Any]:
@@ -65,8 +75,12 @@ def run_body(run: Run) -> dict[str, Any]:
         "status": str(execution.status),
         "response_preview": run.preview if execution.ended else None,  # type: ignore[attr-defined]
         "cost_usd": to_dollars(execution.cost_nano),
+        "cost_estimated": execution.cost_estimated,
         "duration_ms": execution.duration_ms,
         "error": execution.error or None,
+        "error_kind": execution.error_kind or None,
+        "notes": execution.notes,
+        **work_body(execution),
         "verdicts": [verdict_row(verdict) for verdict in execution.verdicts.all()],
         "started_at": wire_time(execution.started_at),
         "completed_at": wire_time(execution.ended_at),

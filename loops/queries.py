@@ -23,10 +23,14 @@ _PEOPLE = ("agent", "started_by", "source_agent", "stop_requested_by", "stop_req
 
 def visible_loops(viewer: Viewer) -> QuerySet[Loop]:
     """Loops of the agents that the viewer has access to, newest first, without their last responses."""
-    loops = Loop.objects.select_related(*_PEOPLE).defer("last_response")
-    if not viewer.is_admin:
-        loops = loops.filter(agent__in=usable_agents(viewer).values("pk"))
-    return loops.order_by("-created_at", "-id")
+    loops = loops_with_people()
+    return loops if viewer.is_admin else loops.filter(agent__in=usable_agents(viewer).values("pk"))
+
+
+def loops_with_people() -> QuerySet[Loop]:
+    """All loops, newest first, with agents and people and without last responses; who may see which is for the
+    caller to say."""
+    return Loop.objects.select_related(*_PEOPLE).defer("last_response").order_by("-created_at", "-id")
 
 
 @dataclass(frozen=True, slots=True)

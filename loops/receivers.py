@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from agents.runtimes.base import Outcome
 from executions import receivers
+from executions.columns import attempt_cost
 from executions.models import Execution
 from executions.step import AgentStep
 from executions.vocabulary import Trigger
 from loops import services
-from loops.decisions import End, RunOutcome, after_run, before_run
+from loops.decisions import End, RunOutcome, after_call_in_vain, after_run, before_run
 from loops.models import Loop
 from loops.record import record_of
 from loops.vocabulary import EventKind, LoopStatus
@@ -41,9 +42,10 @@ class LoopReceiver:
             record.begin()
         record.happened(EventKind.LOOP_RUN_STARTED, execution, attempt=execution.attempt)
 
-    def waits(self, step: AgentStep, execution: Execution) -> None:
+    def waits(self, step: AgentStep, execution: Execution, outcome: Outcome) -> None:
         """A stop that came during the call ends the loop here; nothing else would, until the model is back."""
         record = record_of(step, execution.loop_id)
+        record.set_counters(after_call_in_vain(record.loop.facts(step.now), attempt_cost(outcome)))
         if services.end_waiting(record, execution):
             return
         until = execution.not_before.isoformat() if execution.not_before else None
@@ -60,13 +62,16 @@ class LoopReceiver:
             RunOutcome(
                 outcome.succeeded,
                 clean(outcome.response),
-                execution.cost_nano,
+                attempt_cost(outcome),  # what earlier attempts cost is spent already
                 execution.error or "no reason given",
             ),
         )
         record.set_counters(replace(facts, last_response=execution.response) if outcome.succeeded else facts)
         record.happened(EventKind.LOOP_RUN_COMPLETED, execution, status=execution.status)
         services.carry_on(record, decision)
+
+    def withdrawn(self, step: AgentStep, execution: Execution) -> None:
+        """Whoever withdraws a run has ended its loop, or is about to."""
 
     def graded(self, step: AgentStep, execution: Execution) -> None:
         """A verdict raises the version only; also of an ended loop."""

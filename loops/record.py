@@ -11,6 +11,7 @@ from loops.models import COUNTERS, Loop, LoopEvent
 from loops.vocabulary import EventKind, LoopStatus
 from trinity.kernel import rows
 from trinity.kernel.errors import Broken
+from trinity.kernel.live import LiveEvent
 from trinity.kernel.money import to_dollars
 from trinity.kernel.statements import Statement, carry_out
 
@@ -54,7 +55,7 @@ class LoopRecord:
             }
         )
         body = live_body(self.loop, self.step.agent.name, kind, execution, self.step.now)
-        self.step.live_events.append({"agent_id": self.step.agent.pk, "body": body})
+        self.step.live_events.append(live_event(self.loop, body))
 
     def begin(self) -> None:
         """Run 1 got its slot: the loop runs, and its deadline is known."""
@@ -112,6 +113,14 @@ def record_in(step: AgentStep, loop: Loop) -> LoopRecord:
     step.records[loop.pk] = record
     step.writers.append(record.changes)
     return record
+
+
+def live_event(loop: Loop, body: dict[str, Any]) -> LiveEvent:
+    """Who hears of it: whoever may see the agent, and the members in the room that the loop was started from."""
+    event: LiveEvent = {"agent_id": loop.agent_id, "body": body}
+    if loop.room_id:
+        event["room_id"] = loop.room_id
+    return event
 
 
 def live_body(

@@ -5,7 +5,7 @@ from rest_framework import serializers
 
 from accounts.schemas import Actor
 from executions.grading_schemas import VerdictRow
-from executions.schemas import Waiting
+from executions.schemas import Waiting, Work
 from executions.vocabulary import ExecutionStatus
 from loops import parameters
 from loops.vocabulary import LoopStatus, OnFailure, StopAnswer, StopReason
@@ -140,7 +140,7 @@ class LoopShape(Shape):
     stop_requested_by = Actor(allow_null=True)
 
 
-class RunShape(Shape):
+class RunShape(Work):
     """One run of a loop."""
 
     run_number = serializers.IntegerField()
@@ -148,8 +148,11 @@ class RunShape(Shape):
     status = word(ExecutionStatus, help_text="Its execution's.")
     response_preview = serializers.CharField(allow_null=True, allow_blank=True, help_text="The first 500 characters.")
     cost_usd = dollars("Null is unknown, never 0.")
+    cost_estimated = serializers.BooleanField()
     duration_ms = serializers.IntegerField(allow_null=True)
     error = serializers.CharField(allow_null=True)
+    error_kind = serializers.CharField(allow_null=True)
+    notes = serializers.ListField(child=serializers.CharField(), help_text="For the reader: what was cut or missing.")
     verdicts = VerdictRow(many=True)
     started_at = moment()
     completed_at = moment()
@@ -159,6 +162,9 @@ class LoopDetail(LoopShape):
     """Everything of a loop."""
 
     last_response = serializers.CharField(allow_null=True, allow_blank=True)
+    refused_tools = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Tools that were refused, and in how many runs."
+    )
     runs = RunShape(many=True)
 
 

@@ -67,7 +67,8 @@ def note(standing: Standing) -> Line | None:
 def _waiting(wait: Wait) -> Line:
     """The wait's own words, with its moment apart."""
     if wait.reason is WaitReason.MODEL and wait.until is not None:
-        return Line("Waiting for the model until ", at=wait.until, to_the_second=False)
+        why = f" ({wait.why.replace('_', ' ')})" if wait.why else ""
+        return Line("Waiting for the model until ", at=wait.until, after=why, to_the_second=False)
     return Line(wait.words[0].upper() + wait.words[1:])
 
 

@@ -1,10 +1,7 @@
 """Writes of loops: start, carry on, stop, and the two repairs of the sweep; compares no limit itself."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable
 
-import structlog
-from django.db import InterfaceError, OperationalError
 from django.db.models import Q
 
 from accounts.services import audit
@@ -13,10 +10,12 @@ from accounts.vocabulary import AuditAction
 from agents.models import Agent
 from agents.vocabulary import AgentStatus
 from executions.models import Execution
+from executions.repairing import each_apart
 from executions.requests import agent_not_running
 from executions.services import queue_execution, withdraw
 from executions.step import AgentStep, agent_step, step_within
 from executions.vocabulary import ExecutionStatus, Trigger
+from loops import hooks
 from loops.decisions import Decision, End, Park, Start, before_run
 from loops.models import IS_ACTIVE, Loop, Run
 from loops.parameters import LoopParameters, check_against_agent
@@ -24,8 +23,6 @@ from loops.prompts import render
 from loops.record import LoopRecord, record_in, record_of
 from loops.vocabulary import EventKind, StopAnswer
 from trinity.kernel import rows
-
-log = structlog.get_logger(__name__)
 
 
 def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: str = "") -> Loop:
@@ -35,8 +32,12 @@ def start_loop(viewer: Viewer, agent: Agent, asked: LoopParameters, *, room_id: 
 
 
 def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, room_id: str = "") -> Loop:
-    """The same within a step that is open, so that a door can store its answer with the loop."""
+    """The same within a step that is open, so that a door can store its answer with the loop.
+
+    What a running agent starts belongs to the room that its own execution belongs to, if any.
+    """
     agent = step.agent
+    room_id = room_id or _room_of(viewer)
     columns = check_against_agent(asked, agent)
     if not agent.running:
         raise agent_not_running(agent)
@@ -54,7 +55,15 @@ def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, roo
     record.happened(EventKind.LOOP_STARTED, by=viewer.caller)
     _queue_run(record, 1)
     audit(AuditAction.LOOP_STARTED, f"loop:{loop.pk}", by=viewer)
+    if room_id:
+        for _, tell in hooks.started_in_room.entries():
+            tell(step, viewer, loop)
     return loop
+
+
+def _room_of(viewer: Viewer) -> str:
+    found = Execution.objects.filter(pk=viewer.execution_id).values_list("room_id", flat=True)
+    return (found.first() or "") if viewer.execution_id else ""
 
 
 def carry_on(record: LoopRecord, decision: Decision) -> None:
@@ -164,7 +173,7 @@ def end_due_parks(now: dt.datetime, limit: int) -> int:
     """
     agent_runs = Q(agent__status=AgentStatus.RUNNING, agent__archived_at=None)
     due = Loop.objects.filter(agent_runs | Q(deadline_at__lte=now), next_run_at__lte=now)
-    return _each(due.order_by("next_run_at").values_list("pk", "agent_id")[:limit], _end_park)
+    return each_apart(due.order_by("next_run_at").values_list("pk", "agent_id")[:limit], _end_park)
 
 
 def _end_park(loop_id: str, agent_id: int) -> bool:
@@ -192,23 +201,10 @@ def end_overdue_waits(now: dt.datetime, limit: int) -> int:
         .order_by("deadline_at")
         .values_list("pk", "agent_id")[:limit]
     )
-    return _each(overdue, _end_overdue)
+    return each_apart(overdue, _end_overdue)
 
 
 def _end_overdue(loop_id: str, agent_id: int) -> bool:
     with agent_step(agent_id) as step:
         record = record_of(step, loop_id)
         return not record.loop.ended and _end_if_nothing_is_in_flight(record)
-
-
-def _each(found: Iterable[tuple[str, int]], move: Callable[[str, int], bool]) -> int:
-    """Each in a transaction of its own, so that one bad row does not stop the others; a database that is away does."""
-    moved = 0
-    for loop_id, agent_id in found:
-        try:
-            moved += move(loop_id, agent_id)
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            log.exception("a loop could not be moved; the others go on", loop_id=loop_id)
-    return moved

@@ -2,7 +2,7 @@
 
 from executions.models import Execution
 from loops.models import LoopEvent
-from loops.record import live_body
+from loops.record import live_body, live_event
 from loops.vocabulary import EventKind
 from trinity.kernel.live import LiveEvent
 
@@ -27,4 +27,4 @@ def events_after(event_id: int) -> tuple[int, list[LiveEvent]]:
 
 def _event(row: LoopEvent, execution: Execution | None) -> LiveEvent:
     body = live_body(row.loop, row.loop.agent.name, EventKind(row.kind), execution, row.at)
-    return {"agent_id": row.loop.agent_id, "body": body | {"version": row.sequence}}
+    return live_event(row.loop, body | {"version": row.sequence})

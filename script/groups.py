@@ -41,6 +41,8 @@ class Group:
 
     name: str
     databases: Sequence[Database]
+    where: str = ""  # its folder, when that is not named as the group is
+    but: Sequence[str] = ()  # folders in its own that belong to other groups
     fast: bool = False
     without: Sequence[str] = ("schemathesis",)  # plugins that it does not use and that take a second to load
     needs_chromium: bool = False
@@ -50,7 +52,13 @@ class Group:
     @property
     def folder(self) -> Path:
         """Where its tests stand."""
-        return TESTS / self.name
+        return TESTS / (self.where or self.name)
+
+    @property
+    def arguments(self) -> list[str]:
+        """Which tests pytest runs, and without which of its plugins."""
+        left_out = [f"--ignore={TESTS / folder}" for folder in self.but]
+        return [str(self.folder), *left_out, *(f"-pno:{plugin}" for plugin in self.without)]
 
     @property
     def has_tests(self) -> bool:
@@ -64,9 +72,9 @@ GROUPS = (
     Group("architecture", [Database.SQLITE], fast=True),
     Group("services", BOTH, fast=True),
     Group("web", [Database.SQLITE], fast=True, without=()),  # `script/test --postgres tests/web` tries the other
-    Group("journeys", BOTH, again=True),
+    Group("journeys", BOTH, but=["journeys/agents"], again=True),
     Group("browser", [Database.SQLITE], needs_chromium=True, again=True),
-    Group("agents", [Database.SQLITE], needs_agents=True),
+    Group("agents", [Database.SQLITE], where="journeys/agents", needs_agents=True, again=True),
 )
 
 

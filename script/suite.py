@@ -100,8 +100,7 @@ class Suite:
         except Unavailable as reason:
             yield self._not_run(group.name, database, reason)
             return
-        arguments = [str(group.folder), *self._markers(database, variables)]
-        arguments += [f"-pno:{plugin}" for plugin in group.without]
+        arguments = [*group.arguments, *self._markers(database, variables)]
         may_be_empty = bool(self.for_pytest)  # the caller chose tests by other means than folders
         arguments += self.for_pytest
         result = run_pytest(group.name, database, arguments, variables, may_be_empty=may_be_empty)

@@ -47,11 +47,12 @@ def lost(said_so_far: str = "") -> Outcome:
     return Outcome(Ending.FAILED, response=said_so_far, error_kind=ErrorKind.LOST, error="The run was lost.")
 
 
-def model_away(until: dt.datetime | None = None) -> Outcome:
+def model_away(until: dt.datetime | None = None, dollars: object = None) -> Outcome:
     return Outcome(
         Ending.FAILED,
         error_kind=ErrorKind.RATE_LIMITED,
         error="429 Too Many Requests",
+        cost_nano=to_nano(dollars),
         away=Away(ErrorKind.RATE_LIMITED, until),
     )
 

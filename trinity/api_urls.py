@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("agents.api_urls")),
     path("", include("executions.api_urls")),
     path("", include("loops.api_urls")),
+    path("", include("workspace.api_urls")),
     path("", RedirectView.as_view(pattern_name="api:docs"), name="root"),
     path("schema/", docs.Schema.as_view(), name="schema"),
     path("schema", docs.Schema.as_view()),

@@ -12,6 +12,7 @@ pages = get_asgi_application()  # sets Django up, so it comes before anything th
 from agents.models import NAME_PATTERN  # noqa: E402
 from loops.consumers import AgentSocket, LoopsSocket, NoSocket  # noqa: E402
 from trinity import checks, embedded  # noqa: E402
+from workspace.consumers import RoomSocket, RoomsSocket  # noqa: E402
 
 checks.refuse_unsafe_settings()
 embedded.refuse_to_serve_alone()
@@ -23,6 +24,8 @@ application = ProtocolTypeRouter(
             [
                 re_path(rf"^ws/agents/(?P<name>{NAME_PATTERN})/\Z", AgentSocket.as_asgi()),
                 re_path(r"^ws/loops/\Z", LoopsSocket.as_asgi()),
+                re_path(r"^ws/rooms/\Z", RoomsSocket.as_asgi()),
+                re_path(r"^ws/rooms/(?P<room_id>room_[A-Za-z0-9_-]{16})/\Z", RoomSocket.as_asgi()),
                 re_path(r"", NoSocket.as_asgi()),
             ]
         ),

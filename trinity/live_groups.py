@@ -17,7 +17,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from accounts.vocabulary import AuditAction
-from trinity.kernel.live import LiveEvent
+from trinity.kernel.live import Event, RoomEvent
 
 log = structlog.get_logger(__name__)
 EVERYBODY = "everybody"
@@ -31,16 +31,26 @@ def group_of(agent_id: int) -> str:
     return f"agent.{agent_id}"
 
 
+def members_of(room_id: str) -> str:
+    """The group of the members' and agents' sockets of a room."""
+    return f"{room_id}.members"
+
+
+def outsiders_of(room_id: str) -> str:
+    """The group of the clients' sockets of a room: nothing of loops is ever sent to it."""
+    return f"{room_id}.outsiders"
+
+
 @dataclass(slots=True)
 class HandOn:
     """What this process hears goes through here to its sockets."""
 
     loop: asyncio.AbstractEventLoop
-    waiting: "asyncio.Queue[Sequence[LiveEvent]]" = field(default_factory=asyncio.Queue)
+    waiting: "asyncio.Queue[Sequence[Event]]" = field(default_factory=asyncio.Queue)
     told: "OrderedDict[tuple[str, int], None]" = field(default_factory=OrderedDict)
     tasks: list["asyncio.Task[None]"] = field(default_factory=list)
 
-    def from_any_thread(self, events: Sequence[LiveEvent]) -> None:
+    def from_any_thread(self, events: Sequence[Event]) -> None:
         """The transport of an embedded server: wakes the loop, keeps the order."""
         self.loop.call_soon_threadsafe(self.waiting.put_nowait, events)
 
@@ -56,12 +66,16 @@ class HandOn:
         """Let every socket begin again."""
         await _layer().group_send(EVERYBODY, {"type": "live.missed"})
 
-    async def _tell(self, event: LiveEvent) -> None:
+    async def _tell(self, event: Event) -> None:
+        if "public_body" in event:
+            await self._tell_room(event)
+            return
         if self._told_before(event["body"]):
             return
         kind = "live.event" if "loop_id" in event["body"] else "live.besides"
-        message = {"type": kind, "text": json.dumps(event["body"])}
-        await _layer().group_send(group_of(event["agent_id"]), message)
+        await _send(group_of(event["agent_id"]), event["body"], kind)
+        if "room_id" in event:
+            await _send(members_of(event["room_id"]), event["body"])
         if event["body"]["type"] in MOVES_ACCESS:
             await _layer().group_send(EVERYBODY, {"type": "live.access"})
 
@@ -76,6 +90,11 @@ class HandOn:
         if len(self.told) > REMEMBERED:
             self.told.popitem(last=False)
         return False
+
+    async def _tell_room(self, event: RoomEvent) -> None:
+        await _send(members_of(event["room_id"]), event["body"])
+        if event["public_body"] is not None:
+            await _send(outsiders_of(event["room_id"]), event["public_body"])
 
 
 _current: HandOn | None = None
@@ -105,6 +124,10 @@ async def end() -> None:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+
+
+async def _send(group: str, body: dict[str, Any], kind: str = "live.event") -> None:
+    await _layer().group_send(group, {"type": kind, "text": json.dumps(body)})
 
 
 def _layer() -> Any:

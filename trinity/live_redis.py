@@ -17,7 +17,7 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from trinity.kernel.live import LiveEvent
+from trinity.kernel.live import Event
 from trinity.live_groups import HandOn
 
 log = structlog.get_logger(__name__)
@@ -46,7 +46,7 @@ class Publisher:
         self._channel = channel_name()
         self._quiet_until = 0.0
 
-    def __call__(self, events: Sequence[LiveEvent]) -> None:
+    def __call__(self, events: Sequence[Event]) -> None:
         if time.monotonic() < self._quiet_until:
             return
         try:

@@ -7,9 +7,13 @@ import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
-_PARSER = (
-    MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]).disable("image")
-)
+
+def _parser(*, breaks: bool) -> MarkdownIt:
+    options = {"html": False, "linkify": False, "breaks": breaks}
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("image")
+
+
+_PARSER, _BREAKING = _parser(breaks=False), _parser(breaks=True)
 _TAGS = {
     "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a",
@@ -17,10 +21,13 @@ _TAGS = {
 _SCHEMES = {"http", "https", "mailto"}
 
 
-def markdown_html(text: str) -> SafeString:
-    """Sanitised HTML of a markdown text. Links carry rel="noopener nofollow"; images become links or text."""
+def markdown_html(text: str, *, breaks: bool = False) -> SafeString:
+    """Sanitised HTML of a markdown text. Links carry rel="noopener nofollow"; images become links or text.
+
+    With `breaks` each line end stays one, as people mean it who type into a box.
+    """
     cleaned = nh3.clean(
-        _PARSER.render(text),
+        (_BREAKING if breaks else _PARSER).render(text),
         tags=_TAGS,
         attributes={"a": {"href"}, "ol": {"start"}},
         url_schemes=_SCHEMES,

@@ -8,6 +8,7 @@ from agents import views as agents
 from agents.models import NAME_PATTERN
 from executions import views as executions
 from loops.pages import agent, agent_tabs, dashboard, loop
+from workspace.pages import acts, rail_doors, room
 
 
 class _Text:
@@ -30,9 +31,24 @@ class ExecutionId(_Text):
     regex = "exec_[A-Za-z0-9_-]{16}"
 
 
+class RoomId(_Text):
+    regex = "room_[A-Za-z0-9_-]{16}"
+
+
+class Number(_Text):
+    """A number that fits every column."""
+
+    regex = "[0-9]{1,9}"
+
+    def to_python(self, value: str) -> int:  # type: ignore[override]
+        return int(value)
+
+
 register_converter(AgentName, "agent")
 register_converter(LoopId, "loop")
 register_converter(ExecutionId, "execution")
+register_converter(RoomId, "room")
+register_converter(Number, "number")
 
 urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -75,4 +91,29 @@ urlpatterns = [
         name="execution-trajectory",
     ),
     path("executions/<execution:execution_id>/abandon/", executions.abandon_execution, name="abandon-execution"),
+    path("workspace/", acts.workspace, name="workspace"),
+    path("workspace/list/", room.rooms, name="rooms"),
+    path("workspace/rooms/<room:room_id>/", room.room, name="room"),
+    path("workspace/rooms/<room:room_id>/head/", room.room_head, name="room-head"),
+    path("workspace/rooms/<room:room_id>/foot/", room.room_foot, name="room-foot"),
+    path("workspace/rooms/<room:room_id>/lines/", room.lines, name="room-lines"),
+    path("workspace/rooms/<room:room_id>/tail/", room.tail, name="room-tail"),
+    path("workspace/rooms/<room:room_id>/lines/<number:number>/", room.line, name="room-line"),
+    path("workspace/rooms/<room:room_id>/lines/<number:number>/text/", room.line_text, name="room-line-text"),
+    path("workspace/rooms/<room:room_id>/lines/<number:number>/again/", acts.retry_turn, name="retry-turn"),
+    path("workspace/rooms/<room:room_id>/post/", acts.post_message, name="post-message"),
+    path("workspace/rooms/<room:room_id>/turns/<number:turn_id>/cancel/", acts.cancel_turn, name="cancel-turn"),
+    path("workspace/rooms/<room:room_id>/star/", acts.star_room, name="star-room"),
+    path("workspace/rooms/<room:room_id>/title/", acts.rename_room, name="rename-room"),
+    path("workspace/rooms/<room:room_id>/close/", acts.close_room, name="close-room"),
+    path("workspace/rooms/<room:room_id>/people/", acts.add_to_room, name="add-to-room"),
+    path(
+        "workspace/rooms/<room:room_id>/people/<number:participant_id>/remove/",
+        acts.remove_from_room,
+        name="remove-from-room",
+    ),
+    path("workspace/rooms/<room:room_id>/rail/", rail_doors.rail, name="rail"),
+    path("workspace/rooms/<room:room_id>/loops/", rail_doors.start, name="start-room-loop"),
+    path("workspace/rooms/<room:room_id>/loops/<loop:loop_id>/", rail_doors.loop_card, name="room-loop"),
+    path("workspace/rooms/<room:room_id>/loops/<loop:loop_id>/stop/", rail_doors.stop, name="stop-room-loop"),
 ]

@@ -153,6 +153,7 @@ INSTALLED_APPS = [
     "graders",
     "executions",
     "loops",
+    "workspace",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -292,6 +293,13 @@ SPECTACULAR_SETTINGS = {
         "ActorKind": "accounts.vocabulary.ActorKind",
         "RuntimeName": "agents.runtimes.registry.RuntimeName",
         "VerdictStatus": "graders.vocabulary.VerdictStatus",
+        "MessageKind": "workspace.vocabulary.MessageKind",
+        "ParticipantKind": "workspace.vocabulary.ParticipantKind",
+        "TurnState": "workspace.vocabulary.TurnState",
+        "CloseAnswer": "workspace.vocabulary.CloseAnswer",
+        "CancelAnswer": "workspace.vocabulary.CancelAnswer",
+        "WorkKind": "workspace.vocabulary.WorkKind",
+        "WorkOutcome": "workspace.vocabulary.WorkOutcome",
     },
 }
 

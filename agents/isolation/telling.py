@@ -14,20 +14,21 @@ class Hold:
     sentence: str
 
 
-def holds_of(wanted: Isolation, *, starts_a_process: bool = True) -> list[Hold]:
-    """What an agent with this isolation is held by, and what it is free to do all the same."""
+def holds_of(wanted: Isolation, *, starts_a_process: bool = True, names_folders: bool = True) -> list[Hold]:
+    """What an agent with this isolation is held by, and what it is free to do all the same.
+
+    Which folders its host has is for those only who may change the agent; others read how many.
+    """
     if not starts_a_process:
         return [Hold(True, "It answers from a list and starts no process: it reaches nothing.")]
-    return [*_of_account(wanted), *_of_files(wanted.bwrap), *_of_memory(wanted), *_of_processes(wanted)]
+    return [*_of_account(wanted), *_of_files(wanted.bwrap, names_folders), *_of_memory(wanted), *_of_processes(wanted)]
 
 
 def _of_account(wanted: Isolation) -> Iterator[Hold]:
     if wanted.user:
         yield Hold(True, f"It runs as the user {wanted.user}, and can become no other: sudo does nothing for it.")
         if wanted.bwrap is None:
-            yield Hold(
-                False, f"It reads, writes and connects to whatever {wanted.user} may on its host."
-            )
+            yield Hold(False, f"It reads, writes and connects to whatever {wanted.user} may on its host.")
     elif wanted.bwrap is None:
         yield Hold(
             False,
@@ -40,18 +41,22 @@ def _of_account(wanted: Isolation) -> Iterator[Hold]:
         )
 
 
-def _of_files(bwrap: Bubblewrap | None) -> Iterator[Hold]:
+def _of_files(bwrap: Bubblewrap | None, names_folders: bool) -> Iterator[Hold]:
     if bwrap is None:
         return
-    more = f", and {', '.join(bwrap.write)}" if bwrap.write else ""
+    more = f", and {_folders(bwrap.write, names_folders)}" if bwrap.write else ""
     yield Hold(True, f"It writes in its workspace and its home{more}; nowhere else (bubblewrap).")
-    shown = f" (but for {', '.join(bwrap.read)})" if bwrap.read else ""
+    shown = f" (but for {_folders(bwrap.read, names_folders)})" if bwrap.read else ""
     yield Hold(True, f"Other homes, Trinity's own files, /run and other processes are out of its sight{shown}.")
     yield Hold(False, "It reads the rest of the system, such as /etc and /usr.")
     if bwrap.network:
         yield Hold(False, "It reaches every network that its host reaches, the host's own services included.")
     else:
         yield Hold(True, "It reaches no network, not even Trinity or a model's service.")
+
+
+def _folders(paths: tuple[str, ...], by_name: bool) -> str:
+    return ", ".join(paths) if by_name else f"{len(paths)} folder{'s' if len(paths) > 1 else ''} more"
 
 
 def _of_memory(wanted: Isolation) -> Iterator[Hold]:

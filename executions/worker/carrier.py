@@ -52,14 +52,16 @@ class Carrier:
 
     # --- life -------------------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Begin to work; the first sweep picks up what an earlier worker left."""
+    def start(self, *, sweeping: bool = True) -> None:
+        """Begin to work; the first sweep picks up what an earlier worker left. Without sweeps it does only what it is
+        nudged to."""
         self._worker_lock = self.home.hold_worker_lock()
         host, _, _ = self._worker_lock.worker.partition(".")
         self.claimant = Claimant(self._worker_lock.worker, host, self.home.spool_id, self.place, self.lease_seconds)
         self.watcher.start()
         self._renewer.start()
-        self._sweep.start()
+        if sweeping:
+            self._sweep.start()
         log.info("worker carries out runs", worker=self.claimant.worker, place=self.place, room=self.room)
 
     def stop(self) -> None:

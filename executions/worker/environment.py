@@ -1,6 +1,7 @@
 """What an agent's process gets to see: a small allow-list, its home, named variables; never the server's secrets."""
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +28,9 @@ ALLOWED = (
 )
 ALLOWED_PREFIXES = ("LC_",)
 NEVER = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL")
+COMMANDS = Path(__file__).parent / "agent_bin"  # the `trinity` command (section 7, "Asking the agent to loop")
+
+OUR_COMMAND = (str(COMMANDS), str(COMMANDS.parent / "agent_command.py"))  # what a sandbox must show of it
 
 
 def agent_environment(execution: Execution, home: Home, also: Sequence[str] = ()) -> dict[str, str]:
@@ -35,7 +39,7 @@ def agent_environment(execution: Execution, home: Home, also: Sequence[str] = ()
     names = [name for name in os.environ if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)]
     names += [name for name in (*chosen["env"], *also) if name in os.environ and name not in NEVER]
     environment = {name: os.environ[name] for name in names}
-    environment.setdefault("PATH", os.defpath)
+    environment["PATH"] = os.pathsep.join((str(COMMANDS), environment.get("PATH", os.defpath)))
     environment["HOME"] = str(agent_home(execution, home, chosen["home"]))
     user = isolation_of(chosen).user
     environment |= {"USER": user, "LOGNAME": user} if user else {}
@@ -45,6 +49,8 @@ def agent_environment(execution: Execution, home: Home, also: Sequence[str] = ()
         "TRINITY_EXECUTION_ID": execution.pk,
         "TRINITY_LOOP_ID": execution.loop_id,
         "TRINITY_RUN_NUMBER": str(execution.run_number or ""),
+        "TRINITY_ROOM_ID": execution.room_id,
+        "TRINITY_PYTHON": sys.executable,
         "TRINITY_API_KEY": tokens.token_of(execution),
     }
 

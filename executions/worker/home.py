@@ -100,6 +100,12 @@ class OneServer:
         self.descriptor = descriptor
         return True
 
+    def release(self) -> None:
+        """Let another one work; does nothing when this process does not."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
     def holder(self) -> str:
         """The process id of the one that holds it, as it wrote it."""
         return self.path.read_text(encoding="ascii", errors="replace").strip() or "unknown"

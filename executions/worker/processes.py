@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -17,7 +18,7 @@ from executions.runner.launch import Account, RunnerNotStarted, RunnerSpec
 from executions.runner.vocabulary import RunnerState
 from executions.worker import outcomes
 from executions.worker.calls import call_of
-from executions.worker.environment import agent_environment
+from executions.worker.environment import OUR_COMMAND, agent_environment
 from executions.worker.home import Home
 from trinity.kernel.crashpoints import CrashPoint, reached
 from trinity.kernel.errors import Refused
@@ -86,8 +87,9 @@ def _watch_or_read(execution: Execution, folder: Path, watch: Watch) -> Outcome 
 def _spec_of(execution: Execution, command: CommandSpec, environment: Mapping[str, str]) -> RunnerSpec:
     wanted = isolation_of(execution.agent.runtime_settings)
     account = account_of(wanted.user) if wanted.user else None
+    shown = replace(command, reads=(*command.reads, *OUR_COMMAND))
     return RunnerSpec(
-        argv=wrapped(command, wanted.bwrap, workspace=execution.agent.workspace, environment=environment),
+        argv=wrapped(shown, wanted.bwrap, workspace=execution.agent.workspace, environment=environment),
         cwd=Path(execution.agent.workspace),
         timeout_seconds=execution.timeout_seconds,
         final_types=command.final_types,

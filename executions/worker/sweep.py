@@ -40,7 +40,8 @@ class Sweep:
 
     def stop(self) -> None:
         self._stop.set()
-        self._thread.join(timeout=2)
+        if self._thread.is_alive():  # it may never have been started
+            self._thread.join(timeout=2)
 
     def _run(self) -> None:
         while True:

@@ -15,6 +15,7 @@ from loops.changes import Changes, changes_between
 from loops.models import Loop
 from loops.pages.again import curl_of, parameter_words
 from loops.pages.shown import Shown
+from loops.presenting import refused_tools
 from loops.sentences import Line, doing_now, why_ended
 from loops.standing import Standing
 from loops.strip import Stretch, Strip, strip_of
@@ -36,6 +37,7 @@ class RunDetail:
     calls: list[ShownCall]
     calls_left: int
     error: str
+    notes: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,10 @@ class RunRow:
     duration_ms: int | None
     since: dt.datetime | None
     verdicts: list[tuple[str, bool]]  # summary, and whether it deserves a look
+    calls: int  # of tools
     work: str  # commits and lines
     refused_tools: str
+    notes: int
     preview: str
     preview_is_error: bool
     toggle: str
@@ -70,6 +74,8 @@ class Inside:
     strip: Strip | None
     runs: list[RunRow]
     has_work: bool  # whether the workspace's git said something of any run
+    has_calls: bool
+    refused_tools: str
     runs_hidden: int
     runs_total: int
     all_toggle: str
@@ -95,8 +101,10 @@ def inside_of(
         now=None if loop.ended else doing_now(loop, standing),
         bars=bars_of(loop, now),
         strip=strip_of([_stretch(one) for one in runs if one.started_at], now),
-        runs=[_run_row(one, runs, found, shown) for one in [*listed, *opened_beyond]],
+        runs=[_run_row(one, runs, found, standing, shown) for one in [*listed, *opened_beyond]],
         has_work=any(work_text(one) for one in runs),
+        has_calls=any(one.tool_calls for one in runs),
+        refused_tools=_refused(runs),
         runs_hidden=len(runs) - len(listed),
         runs_total=len(runs),
         all_toggle=shown.toggled("all", loop.pk).query(),
@@ -133,10 +141,19 @@ def _stretch(execution: Execution) -> Stretch:
     return Stretch(execution.run_number or 0, status, execution.started_at, execution.ended_at)
 
 
-def _run_row(execution: Execution, runs: Sequence[Execution], found: Insides, shown: Shown) -> RunRow:
+def _refused(runs: Sequence[Execution]) -> str:
+    """ "Bash in 3 runs, Write in 1 run": a refused tool looks like success in each of them."""
+    counts = refused_tools(runs).items()
+    return ", ".join(f"{tool} in {count} run{'' if count == 1 else 's'}" for tool, count in counts)
+
+
+def _run_row(
+    execution: Execution, runs: Sequence[Execution], found: Insides, standing: Standing, shown: Shown
+) -> RunRow:
     status = ExecutionStatus(execution.status)
     error = execution.error_start  # type: ignore[attr-defined]
     reply = execution.preview  # type: ignore[attr-defined]
+    waits = standing.wait.words if standing.wait is not None and execution.waiting else ""
     return RunRow(
         number=execution.run_number or 0,
         execution_id=execution.pk,
@@ -147,9 +164,11 @@ def _run_row(execution: Execution, runs: Sequence[Execution], found: Insides, sh
         duration_ms=execution.duration_ms,
         since=execution.started_at if execution.in_flight else None,
         verdicts=verdict_words(found.verdicts[execution.pk]),
+        calls=execution.tool_calls,
         work=work_text(execution),
         refused_tools=", ".join(execution.permission_denials),
-        preview=" ".join((error or reply or execution.activity).split()),
+        notes=len(execution.notes),
+        preview=" ".join((error or reply or execution.activity or waits).split()),
         preview_is_error=bool(error),
         toggle=shown.toggled("run", execution.pk).query(),
         detail=_detail(execution, runs, found, shown) if execution.pk in shown.run else None,
@@ -170,4 +189,5 @@ def _detail(execution: Execution, runs: Sequence[Execution], found: Insides, sho
         calls=calls,
         calls_left=max(0, execution.tool_calls - len(calls)),
         error=execution.error_start,  # type: ignore[attr-defined]
+        notes=list(execution.notes),
     )

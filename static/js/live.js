@@ -1,10 +1,10 @@
 // Keeps an open page up to date: hears what moved and to which version, and lets the fragments that show it be read
-// again. The socket carries no text; whatever it missed, reading again makes good.
+// again. The sockets carry no text; whatever they missed, reading again makes good.
 "use strict";
 (() => {
   const COALESCE = 250, SLOW = 1000, POLL = 12000, BEAT = 25000, SILENT = 10000, GIVEN_UP = 8000;
   const root = document.documentElement, all = (selector) => document.querySelectorAll(selector);
-  let socket = null, attempts = 0, retry = 0, silence = 0, downSince = 0, readAt = null, over = false;
+  let lines = [], downSince = 0, readAt = null, over = false;
   const turns = new WeakMap();  // fragment → when it was read last, and whether it will be again
 
   // --- reading again -----------------------------------------------------------------------------------------
@@ -48,31 +48,43 @@
     event.detail.shouldSwap = false;
     refresh(element);
   });
+  // What a list only appends to (data-appends), it does not read again with itself.
   const outermost = (one) => {
-    const around = one.parentElement?.closest("[data-live]");
+    const around = one.parentElement?.closest("[data-live]:not([data-appends])");
     return around ? outermost(around) : one;
   };
   const resync = () => { new Set([...all("[data-live]")].map(outermost)).forEach((one) => refresh(one)); };
 
-  const heard = (event) => {
-    if (!event.loop_id && !event.execution_id) { resync(); return; }  // an agent changed, or who may see it
-    const shown = [...all('[data-live="loop"]')].filter((one) => one.id === event.loop_id);
+  const heardOfLoop = (event) => {
+    const shown = [...all("[data-version]")].filter((one) => (one.dataset.loop || one.id) === event.loop_id);
     for (const one of shown) {
-      if (Number(one.dataset.version) < event.version) refresh(one, event.version);
+      if (Number(one.dataset.version) < event.version) refresh(one.closest("[data-live]"), event.version);
     }
-    if (event.loop_id && (!shown.length || document.querySelector("[data-filtered]"))) all('[data-live="rows"]').forEach((one) => refresh(one));
+    const filtered = document.querySelector("[data-filtered]");
+    for (const list of all('[data-live="rows"]')) {
+      if (filtered || !shown.some((one) => list.contains(one))) refresh(list);
+    }
+  };
+  const heard = (event) => {
+    if (event.loop_id) heardOfLoop(event);
+    for (const one of all("[data-hears]")) {
+      const its = !one.dataset.room || one.dataset.room === event.room_id;
+      if (its && one.dataset.hears.split(" ").includes(event.type)) refresh(one);
+    }
+    if (!event.loop_id && event.room_id) return;
+    if (!event.loop_id && !event.execution_id) { resync(); return; }  // an agent changed, or who may see it
     all('[data-live="any"]').forEach((one) => refresh(one));
     all('[data-live="execution"]').forEach((one) => { if (one.dataset.execution === event.execution_id) refresh(one); });
     // Whoever waits stands in a line that others move, too.
-    new Set([...all("[data-waits]")].map((one) => outermost(one))).forEach((one) => refresh(one));
+    new Set([...all("[data-waits]")].map(outermost)).forEach((one) => refresh(one));
   };
 
   // --- how live the page is ----------------------------------------------------------------------------------
-  const line = () => document.getElementById("connection");
+  const allOpen = () => lines.every((one) => one.isOpen());
   const serverTime = () => new Date(Date.now() + Number(document.body.dataset.clockOffset || 0));
   const show = (state, text) => {
     root.dataset.connection = state;
-    const words = line();
+    const words = document.getElementById("connection");
     if (!words) return;
     words.hidden = false;
     words.dataset.state = state;
@@ -84,46 +96,61 @@
   };
   const say = () => {
     if (over) return;
-    if (socket?.readyState === WebSocket.OPEN) show("live", "Live");
+    if (allOpen()) show("live", "Live");
     else if (!navigator.onLine || (downSince && performance.now() - downSince > GIVEN_UP)) show("offline", `Offline, data from ${dataFrom()}`);
     else show("reconnecting", "Reconnecting");
   };
 
-  // --- the socket --------------------------------------------------------------------------------------------
+  // --- the sockets -------------------------------------------------------------------------------------------
   const ends = { 4401: "Logged out", 4404: "Not live: you have no access any more" };
-  const connect = () => {
-    clearTimeout(retry);
-    if (over || socket?.readyState === WebSocket.CONNECTING || socket?.readyState === WebSocket.OPEN) return;
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const mine = new WebSocket(`${scheme}//${location.host}${document.body.dataset.socket}`);
-    socket = mine;
-    mine.onopen = () => { attempts = 0; downSince = 0; readAt = null; say(); resync(); };
-    mine.onmessage = (message) => {
-      clearTimeout(silence);
-      const event = JSON.parse(message.data);
-      if (event.type !== "beat") heard(event);
+  const end = (words) => { over = true; lines.forEach((one) => one.close()); show("ended", words); };
+  const lineTo = (address) => {
+    let socket = null, attempts = 0, retry = 0, silence = 0;
+    const isOpen = () => socket?.readyState === WebSocket.OPEN;
+    const connect = () => {
+      clearTimeout(retry);
+      if (over || socket?.readyState === WebSocket.CONNECTING || isOpen()) return;
+      const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+      const mine = new WebSocket(`${scheme}//${location.host}${address}`);
+      socket = mine;
+      mine.onopen = () => {
+        attempts = 0;
+        if (allOpen()) { downSince = 0; readAt = null; }
+        say();
+        resync();
+      };
+      mine.onmessage = (message) => {
+        clearTimeout(silence);
+        const event = JSON.parse(message.data);
+        if (event.type !== "beat") heard(event);
+      };
+      mine.onclose = (closed) => {
+        if (mine !== socket) return;
+        clearTimeout(silence);
+        if (ends[closed.code]) { end(ends[closed.code]); return; }
+        if (!downSince) { downSince = performance.now(); readAt = serverTime(); }
+        say();
+        attempts += 1;
+        const pause = Math.min(30000, 1000 * 2 ** Math.min(attempts - 1, 5));
+        retry = setTimeout(connect, pause / 2 + Math.random() * pause / 2);
+      };
     };
-    mine.onclose = (closed) => {
-      if (mine !== socket) return;
+    const drop = () => { const old = socket; socket = null; old?.close(); attempts = 0; connect(); };
+    const beat = () => {  // a socket may die without a word, as in a sleep
+      if (!isOpen()) return;
+      socket.send("beat");
       clearTimeout(silence);
-      if (ends[closed.code]) { over = true; show("ended", ends[closed.code]); return; }
-      if (!downSince) { downSince = performance.now(); readAt = serverTime(); }
-      say();
-      attempts += 1;
-      const pause = Math.min(30000, 1000 * 2 ** Math.min(attempts - 1, 5));
-      retry = setTimeout(connect, pause / 2 + Math.random() * pause / 2);
+      silence = setTimeout(drop, SILENT);
     };
+    return { isOpen, connect, beat, afresh: () => { attempts = 0; connect(); }, close: () => socket?.close() };
   };
-  const beat = () => {  // a socket may die without a word, as in a sleep
-    if (socket?.readyState !== WebSocket.OPEN) return;
-    socket.send("beat");
-    clearTimeout(silence);
-    silence = setTimeout(drop, SILENT);
-  };
-  const drop = () => { const old = socket; socket = null; old?.close(); attempts = 0; connect(); };
 
   const begin = () => {
-    if (!document.body.dataset.socket) return;
+    const addresses = (document.body.dataset.socket || "").split(" ").filter(Boolean);
+    if (!addresses.length) return;
+    lines = addresses.map(lineTo);
+    const each = (act) => () => lines.forEach((one) => one[act]());
+    const connect = each("connect"), beat = each("beat"), afresh = each("afresh");
     connect();
     say();
     setInterval(say, 1000);
@@ -131,7 +158,7 @@
     setInterval(() => {
       if (!document.hidden && navigator.onLine && document.querySelector("[data-active]")) resync();
     }, POLL);
-    addEventListener("online", () => { attempts = 0; connect(); resync(); });
+    addEventListener("online", () => { afresh(); resync(); });
     addEventListener("offline", beat);
     addEventListener("pageshow", (event) => { if (event.persisted) { connect(); resync(); } });
     document.addEventListener("visibilitychange", () => {
@@ -139,7 +166,7 @@
       connect();
       resync();
     });
-    addEventListener("trinity:logged-out", () => { over = true; socket?.close(); show("ended", "Logged out"); });
+    addEventListener("trinity:logged-out", () => end("Logged out"));
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
 })();

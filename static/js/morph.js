@@ -1,5 +1,6 @@
 // The swap style "morph": brings a fragment up to date in place, so that focus, selection, scroll, typed text and
-// what the reader has folded open survive. Elements are told apart by id, else by their place.
+// what the reader has folded open survive. Elements are told apart by id, else by their place. A form that somebody
+// fills (data-kept) stays as it is for as long as it is there.
 "use strict";
 (() => {
   const kept = (element, name) =>
@@ -19,7 +20,7 @@
       if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
       return;
     }
-    if (old.isEqualNode(fresh)) return;
+    if (old.isEqualNode(fresh) || ("kept" in old.dataset && old.id)) return;
     attributes(old, fresh);
     children(old, fresh);
   };

@@ -1,12 +1,14 @@
 """script/test and script/check: what they count, what they call well, and what they refuse to call so."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import agent_programs
 import pytest
-from agent_programs import cache_folder
+from agent_programs import bring_agent_programs, cache_folder
 from checks import Check, Verdict, command, run_all
 from conclusion import conclude
 from groups import GROUPS, TESTS, Database, Result, run_pytest
@@ -95,6 +97,59 @@ def test_the_agents_programs_are_kept_where_the_user_says(monkeypatch: pytest.Mo
 
     assert cache_folder() == tmp_path / "kept"
     assert cache_folder().is_dir()
+
+
+@pytest.fixture
+def brought(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """What would be run to bring the agents' programs; npm and pip leave programs that answer."""
+    monkeypatch.delenv("TRINITY_TEST_AGENTS", raising=False)
+    monkeypatch.setenv("TRINITY_TEST_AGENTS_FOLDER", str(tmp_path))
+    monkeypatch.setattr("agent_programs.shutil.which", lambda _: "npm")
+    commands: list[list[str]] = []
+
+    def bring(command: list[str]) -> None:
+        commands.append(command)
+        for program in agent_programs.PROGRAMS:
+            path = tmp_path / program
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("#!/bin/sh\n")
+            path.chmod(0o755)
+
+    monkeypatch.setattr("agent_programs._run", bring)
+    return commands
+
+
+def test_the_agents_programs_are_brought_in_pinned_versions_and_once(brought: list[list[str]], tmp_path: Path) -> None:
+    assert bring_agent_programs() == {"TRINITY_TEST_AGENTS": str(tmp_path)}
+    assert bring_agent_programs() == {"TRINITY_TEST_AGENTS": str(tmp_path)}
+
+    packages = [word for command in brought for word in command if "claude" in word or "codex" in word]
+    assert [command[0] for command in brought] == ["npm", sys.executable]
+    assert len(packages) == 3
+    assert all(re.search(r"[^@=](@|==)\d+\.\d+\.\d+$", package) for package in packages)
+
+
+def test_other_pinned_versions_are_brought_anew(brought: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    bring_agent_programs()
+    monkeypatch.setattr("agent_programs.NPM_PACKAGES", ("@openai/codex@0.999.0",))
+    bring_agent_programs()
+
+    assert len(brought) == 4
+
+
+def test_an_agents_program_that_does_not_run_is_told_of(brought: list[list[str]], tmp_path: Path) -> None:
+    bring_agent_programs()
+    (tmp_path / agent_programs.PROGRAMS[0]).write_text("#!/bin/sh\necho no native binary >&2; exit 1\n")
+
+    with pytest.raises(Unavailable, match="no native binary"):
+        bring_agent_programs()
+
+
+def test_every_test_with_real_agents_runs_in_its_own_group_and_in_no_other() -> None:
+    groups = {group.name: group for group in GROUPS}
+
+    assert groups["agents"].has_tests
+    assert f"--ignore={groups['agents'].folder}" in groups["journeys"].arguments
 
 
 Ran = list[tuple[str, str, str, dict[str, str]]]

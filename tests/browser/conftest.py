@@ -51,15 +51,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]
     server.stop()
 
 
-def log_in(chromium: Browser, server: EmbeddedServer) -> Any:
-    """The cookies of the admin's login through the login page."""
+def log_in(chromium: Browser, server: EmbeddedServer, username: str = "admin", password: str = "") -> Any:
+    """The cookies of a login through the login page; the admin's unless told otherwise."""
     context = chromium.new_context()
     page = context.new_page()
     page.goto(f"{server.address}/login/")
-    page.fill("#id_username", "admin")
-    page.fill("#id_password", (server.home / "admin-password").read_text().strip())
+    page.fill("#id_username", username)
+    page.fill("#id_password", password or (server.home / "admin-password").read_text().strip())
     page.click("button.primary")
-    page.wait_for_url(f"{server.address}/")
+    page.wait_for_url(lambda address: "/login/" not in address)
     state = context.storage_state()
     context.close()
     return state
@@ -68,6 +68,17 @@ def log_in(chromium: Browser, server: EmbeddedServer) -> Any:
 @pytest.fixture(scope="session")
 def cookies(chromium: Browser, server: EmbeddedServer) -> Any:
     return log_in(chromium, server)
+
+
+@pytest.fixture(scope="session")
+def people(chromium: Browser, server: EmbeddedServer) -> dict[str, Any]:
+    """The logins of Bob, a member, and of Carol, a client."""
+    found = {}
+    for username, kind in (("bob", "member"), ("carol", "client")):
+        said = server.manage("create_user", username, "--kind", kind)
+        assert said.returncode == 0, said.stderr
+        found[username] = log_in(chromium, server, username, said.stdout.split("password:")[1].strip())
+    return found
 
 
 class Witness:

@@ -107,6 +107,7 @@ class EngineDriver:
         call, seen = claim
         copy = Execution.objects.get(pk=seen.pk)  # as the worker remembers it, not as the last settlement left it
         copy.claim_token, copy.attempt, copy.away_since = seen.claim_token, seen.attempt, call.away_since
+        copy.cost_nano = seen.cost_nano
         following = settle(copy, outcome_of(said), worker)
         if self.engine.settle(call, seen.claim_token, seen.attempt, said):
             self._read_wait(call, seen.pk)
@@ -199,8 +200,9 @@ class EngineDriver:
         assert {key: row.status for key, row in rows.items()} == {call.key: call.status for call in self.engine.calls}
         for call in self.engine.calls:
             if call.said is not None:
-                kept = (call.late_cost, call.late_reply) if call.said.lost else (call.said.cost, call.said.reply)
-                assert (rows[call.key].cost_nano, rows[call.key].response) == kept
+                cost, reply = (call.late_cost, call.late_reply) if call.said.lost else (call.said.cost, call.said.reply)
+                cost = (cost or 0) + call.in_vain if call.in_vain else cost
+                assert (rows[call.key].cost_nano, rows[call.key].response) == (cost, reply)
 
 
 def outcome_of(said: model.Said) -> Outcome:

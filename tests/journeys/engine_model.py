@@ -61,6 +61,7 @@ class Call:
     said: Said | None = None
     late_reply: str = ""
     late_cost: int | None = None
+    in_vain: int = 0  # what its calls cost that met a model which was away
 
 
 @dataclass
@@ -82,6 +83,7 @@ class Loop:
     stop_requested: bool = False
     parked_until: dt.datetime | None = None
     reason: str = ""
+    in_vain: int = 0
 
     @property
     def ended(self) -> bool:
@@ -93,7 +95,7 @@ class Loop:
 
     @property
     def spent(self) -> int:
-        return sum(said.cost or 0 for said in self.history)
+        return sum(said.cost or 0 for said in self.history) + self.in_vain
 
     @property
     def replies(self) -> list[str]:
@@ -216,7 +218,7 @@ class Engine:
         self.just_queued = None
         if call.status == "running" and call.token == token:
             if said.away and self.waits(call):
-                self._put_back(call)
+                self._put_back(call, said)
                 return call.status == "queued"
             self._close(call, said)
         elif call.said is not None and call.said.lost and call.attempt == attempt and call.late_cost is None:
@@ -232,7 +234,10 @@ class Engine:
     def waits(self, call: Call) -> bool:
         return self.now < self.patience_ends(call)
 
-    def _put_back(self, call: Call) -> None:
+    def _put_back(self, call: Call, said: Said) -> None:
+        call.in_vain += said.cost or 0
+        if call.loop is not None:
+            call.loop.in_vain += said.cost or 0
         call.status, call.token, call.attempt = "queued", "", call.attempt + 1
         call.away_since = call.away_since or self.now
         call.not_before = self.patience_ends(call)  # at the latest; the machine reads the moment itself

@@ -27,6 +27,7 @@ WORKERS = [Claimant(worker=f"w{n}", host=f"h{n}", spool_id="s", place="default",
 SIGNAL = "[[DONE]]"
 LOST = model.Said(ok=False, status="lost")
 AWAY = model.Said(ok=False, status="failed", away=True)
+COSTLY_AWAY = model.Said(ok=False, status="failed", away=True, cost=NANO // 2)
 anyone = st.integers(0, 1_000)
 some_worker = st.sampled_from([*WORKERS, None])
 good = st.builds(
@@ -41,7 +42,7 @@ bad = st.builds(
     cost=st.sampled_from([None, NANO // 10]),
     status=st.sampled_from(["failed", "timed_out"]),
 )
-said = st.one_of(good, good, good, bad, st.sampled_from([AWAY, AWAY, LOST]))
+said = st.one_of(good, good, good, bad, st.sampled_from([AWAY, COSTLY_AWAY, LOST]))
 wishes = st.fixed_dictionaries(
     {
         "max_runs": st.integers(1, 6),

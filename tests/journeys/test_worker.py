@@ -256,18 +256,24 @@ def test_an_agent_over_its_limits_is_ended_and_told_why(
 
 
 @needs_bubblewrap
-def test_an_agent_in_a_sandbox_works_in_its_folder_and_reaches_trinity(
-    carrier: Carrier, make_agent: Callable[..., Agent], tmp_path: Path
+def test_an_agent_in_a_sandbox_works_in_its_folder_and_has_the_trinity_command(
+    carrier: Carrier, make_agent: Callable[..., Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = (
-        "import os; open('made', 'w').close(); print(os.getcwd(), os.path.exists('/root/.profile'), os.environ['HOME'])"
+        "import os, shutil; open('made', 'w').close()\n"
+        "print(os.getcwd(), os.environ['HOME'], os.path.exists(os.environ['SEEN']), bool(shutil.which('trinity')))"
     )
-    chosen = {"argv": [sys.executable, "-c", look], "isolation": {"bwrap": {"read": [sys.prefix, sys.base_prefix]}}}
+    monkeypatch.setenv("SEEN", str(carrier.home.root / "spool"))
+    read = [sys.prefix, sys.base_prefix]
+    chosen = {"argv": [sys.executable, "-c", look], "env": ["SEEN"], "isolation": {"bwrap": {"read": read}}}
     agent = make_agent("boxed", runtime="command", runtime_settings=chosen)
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    Agent.objects.filter(pk=agent.pk).update(workspace=str(workspace))
 
     execution = ended(call(agent))
 
     home = carrier.home.root / "agents" / "boxed" / "home"
     assert (execution.status, execution.error) == ("completed", "")
-    assert execution.response.split() == [str(tmp_path), "[]", str(home)]
-    assert (tmp_path / "made").exists()
+    assert execution.response.split() == [str(workspace), str(home), "False", "True"]
+    assert (workspace / "made").exists()

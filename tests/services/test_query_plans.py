@@ -15,10 +15,21 @@ from loops.invariants import check_loop
 from loops.services import end_due_parks, end_overdue_waits, request_stop
 from tests.conftest import StillClock
 from tests.engine import WORKER, start, success
+from workspace.parameters import read_room
+from workspace.receivers import close_idle_rooms, move_waiting_turns
+from workspace.rooms import open_room
+from workspace.services import post_message
 
 pytestmark = pytest.mark.skipif("connection.vendor != 'sqlite'")
 # Partial indexes over what waits, works or is parked: as long as the present work, not as the past.
-OF_THE_PRESENT = ("execution_waiting", "execution_in_flight", "execution_lease", "execution_claim", "loop_parked")
+OF_THE_PRESENT = (
+    "execution_waiting",
+    "execution_in_flight",
+    "execution_lease",
+    "execution_claim",
+    "loop_parked",
+    "turn_unended",
+)
 
 NO_TABLES = ("SCAN CONSTANT ROW", "SCAN slots", "SCAN oldest LEFT-JOIN")  # of one row each
 
@@ -46,12 +57,22 @@ def tables_read_whole() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def one_step_of_each_kind(agent: Any, alice: Any, still_clock: StillClock) -> dict[str, Callable[[], Any]]:
+def one_step_of_each_kind(
+    agent: Any, make_agent: Any, alice: Any, still_clock: StillClock
+) -> dict[str, Callable[[], Any]]:
     """Calls by name; each finds something to do."""
     viewer = Viewer(user=alice)
     loops = [start(agent, viewer, delay_seconds=60, max_duration_seconds=900) for _ in range(3)]
     runs = [take(agent.pk, WORKER) for _ in range(3)]
     waiting = start(agent, viewer)
+    asked = {"agents": ["writer"], "max_cost_usd": 1, "max_messages": 50}
+    writer = make_agent("writer")
+    room = open_room(viewer, read_room(asked))
+
+    def answer() -> None:
+        turn = take(writer.pk, WORKER)
+        assert turn is not None
+        settle(turn, success("loop_0123456789abcdef, @writer", 0.1))
 
     def after_an_hour(call: Callable[[], Any]) -> Any:
         still_clock.pass_seconds(3600)
@@ -65,6 +86,10 @@ def one_step_of_each_kind(agent: Any, alice: Any, still_clock: StillClock) -> di
         "look for due work": lambda: agents_with_due_work("default", still_clock.now, 10),
         "take": lambda: take(agent.pk, WORKER),
         "check": lambda: check_loop(loops[0]),
+        "post": lambda: post_message(viewer, room.pk, "Hello, @writer"),
+        "answer": answer,
+        "look for turns": lambda: move_waiting_turns(still_clock.now, 10),
+        "look for idle rooms": lambda: close_idle_rooms(still_clock.now, 10),
     }
 
 

@@ -5,21 +5,33 @@ travels is chosen once per process: within the server, or over Redis from a work
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict, final
 
 import structlog
 
 log = structlog.get_logger(__name__)
 
 
+@final
 class LiveEvent(TypedDict):
     """`agent_id` decides who may see it; `body` is what they get."""
 
     agent_id: int
     body: dict[str, Any]
+    room_id: NotRequired[str]  # the members in this room hear of it too, and no outsider
 
 
-Transport = Callable[[Sequence[LiveEvent]], None]
+@final
+class RoomEvent(TypedDict):
+    """What happened in a room. Members get `body`; outsiders `public_body`, or nothing when there is none."""
+
+    room_id: str
+    body: dict[str, Any]
+    public_body: dict[str, Any] | None
+
+
+Event = LiveEvent | RoomEvent
+Transport = Callable[[Sequence[Event]], None]
 _transport: Transport | None = None
 
 
@@ -29,7 +41,7 @@ def travel_by(transport: Transport | None) -> None:
     _transport = transport
 
 
-def publish(events: Sequence[LiveEvent]) -> None:
+def publish(events: Sequence[Event]) -> None:
     """Send the events of one commit, together and in order."""
     if _transport is None:
         return

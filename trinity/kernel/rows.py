@@ -52,6 +52,12 @@ def reading(model: type[Model], key: str | int) -> Statement:
     return Statement(_selection(model, connection.vendor), (key,))
 
 
+def locking(model: type[Model], key: str | int) -> Statement:
+    """The same, and holds the row until the transaction ends. NO KEY UPDATE: a plain FOR UPDATE deadlocks with the
+    foreign-key checks of children that are inserted meanwhile."""
+    return Statement(_locking(model, connection.vendor), (key,))
+
+
 def row_in(model: type[Row], answer: Answer) -> Row | None:
     """The row that was read, or None when there is none."""
     return row_of(model, answer.rows[0]) if answer.rows else None
@@ -177,6 +183,12 @@ def _reading(model: type[Model], vendor: str) -> _Reading:
 @functools.cache
 def _selection(model: type[Model], vendor: str) -> str:
     return f"SELECT {columns_of(model)} FROM {_table(model)} WHERE {_quoted('id')} = %s"  # noqa: S608
+
+
+@functools.cache
+def _locking(model: type[Model], vendor: str) -> str:
+    suffix = " FOR NO KEY UPDATE" if connection.features.has_select_for_no_key_update else ""
+    return _selection(model, vendor) + suffix
 
 
 @functools.lru_cache(maxsize=2_000)

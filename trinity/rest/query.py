@@ -10,9 +10,11 @@ from django.http import QueryDict
 
 from trinity.kernel import fields
 from trinity.kernel.errors import Refused
+from trinity.kernel.vocabulary import RefusalCode
 
 LIMIT = (1, 200)
 DEFAULT_LIMIT = 50
+MOST = 999_999_999
 _DIGITS = re.compile(r"[0-9]{1,9}\Z")
 
 
@@ -63,15 +65,44 @@ def name(says: str, longest: int) -> Parameter:
     return Parameter(lambda value: fields.text(value, 1, longest), says, schema)
 
 
+def number(says: str) -> Parameter:
+    """A whole number of at most nine digits, or none."""
+    schema = {"type": "integer", "minimum": 0, "maximum": MOST}
+    return Parameter(lambda value: _whole(value, 0, MOST), says, schema)
+
+
+def flag(says: str) -> Parameter:
+    """true or false; none is false."""
+    words = {"true": True, "false": False}
+
+    def read(value: str) -> bool:
+        if value not in words:
+            raise fields.Wrong(f"Must be true or false; {fields.found(value)} was given.")
+        return words[value]
+
+    return Parameter(read, says, {"type": "boolean", "default": False}, False)
+
+
+def path_number(value: str) -> int:
+    """A number of an address. Refused (not found) when it is none: there is no such row."""
+    if not _DIGITS.match(value):
+        raise Refused("There is nothing here.", code=RefusalCode.NOT_FOUND)
+    return int(value)
+
+
 def in_path(says: str, pattern: str) -> Parameter:
     """A part of the address."""
     return Parameter(str, says, {"type": "string", "pattern": f"^{pattern}$"})
 
 
 def _limit(value: str) -> int:
+    return _whole(value, *LIMIT)
+
+
+def _whole(value: str, low: int, high: int) -> int:
     if not _DIGITS.match(value):
-        raise fields.Wrong(f"Must be a whole number from {LIMIT[0]} to {LIMIT[1]}; {fields.found(value)} was given.")
-    return fields.integer(int(value), *LIMIT)
+        raise fields.Wrong(f"Must be a whole number from {low} to {high}; {fields.found(value)} was given.")
+    return fields.integer(int(value), low, high)
 
 
 def _only(values: list[str]) -> str:

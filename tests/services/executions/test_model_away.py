@@ -16,7 +16,8 @@ from loops.models import Loop
 from loops.services import end_due_parks, end_overdue_waits, request_stop
 from loops.vocabulary import EventKind, LoopStatus, StopReason
 from tests.conftest import StillClock
-from tests.engine import OTHER_WORKER, WORKER, again, model_away, queue_chat, start, success
+from tests.engine import OTHER_WORKER, WORKER, again, lost, model_away, queue_chat, start, success
+from trinity.kernel.money import to_nano
 
 PATIENCE = 6 * 3600
 MINUTE = dt.timedelta(minutes=1)
@@ -254,6 +255,71 @@ def test_a_doubled_settlement_of_an_earlier_attempt_does_not_touch_the_next_one(
 
     assert again(second).in_flight
     assert again(second).attempt == 2
+
+
+def test_what_a_call_in_vain_cost_is_spent_at_once(agent: Any, alice: Any, still_clock: StillClock) -> None:
+    loop = start(agent, Viewer(user=alice))
+    execution = take(agent.pk, WORKER)
+
+    settle(execution, model_away(dollars=0.02))
+
+    assert again(execution).cost_nano == to_nano(0.02)
+    assert again(loop).spent_nano == to_nano(0.02)
+    assert check_loop(again(loop)) == []
+
+
+@pytest.mark.parametrize(("last", "estimated"), [(0.1, False), (None, True)])
+def test_a_run_costs_what_all_its_attempts_cost(
+    agent: Any, alice: Any, still_clock: StillClock, last: float | None, estimated: bool
+) -> None:
+    loop = start(agent, Viewer(user=alice), max_runs=1)
+    for outcome in (model_away(dollars=0.02), model_away(), success(dollars=last)):
+        still_clock.pass_seconds(3600)
+        settle(take(agent.pk, WORKER), outcome)
+
+    run = loop.runs.get().execution
+    assert (run.cost_nano, run.cost_estimated) == (to_nano(0.02 + (last or 0)), estimated)
+    assert again(loop).spent_nano == run.cost_nano
+    assert check_loop(again(loop)) == []
+
+
+def test_a_cost_that_was_never_known_stays_unknown(agent: Any, still_clock: StillClock) -> None:
+    execution = queue_chat(agent)
+    for outcome in (model_away(), success()):
+        still_clock.pass_seconds(3600)
+        settle(take(agent.pk, WORKER), outcome)
+
+    assert (again(execution).cost_nano, again(execution).cost_estimated) == (None, False)
+
+
+def test_calls_in_vain_may_use_up_the_budget(agent: Any, alice: Any, still_clock: StillClock) -> None:
+    loop = start(agent, Viewer(user=alice), max_cost_usd=0.03)
+
+    settle(take(agent.pk, WORKER), model_away(dollars=0.03))
+
+    ended = again(loop)
+    assert (ended.status, ended.stop_reason) == (LoopStatus.STOPPED, StopReason.BUDGET_EXHAUSTED)
+    assert ended.spent_nano == to_nano(0.03)
+    assert check_loop(ended) == []
+
+
+def test_a_lost_run_keeps_what_its_calls_in_vain_cost_and_takes_its_late_outcome(
+    agent: Any, alice: Any, still_clock: StillClock
+) -> None:
+    loop = start(agent, Viewer(user=alice))
+    settle(take(agent.pk, WORKER), model_away(dollars=0.02))
+    still_clock.pass_seconds(3600)
+    seen = take(agent.pk, WORKER)
+    taken_over = again(seen)
+    assert take_over(taken_over, OTHER_WORKER)
+    settle(taken_over, lost())
+
+    for _ in range(2):
+        settle(seen, success("after all", 0.1))
+
+    assert (again(seen).cost_nano, again(seen).response) == (to_nano(0.12), "after all")
+    assert again(loop).spent_nano == to_nano(0.02), "a late outcome's cost stays with its execution"
+    assert check_loop(again(loop)) == []
 
 
 def test_a_loop_whose_model_is_away_is_not_parked(away: Callable[..., Any], still_clock: StillClock) -> None:

@@ -19,8 +19,11 @@ from executions.step import agent_step
 from executions.tokens import token_of
 from executions.vocabulary import Trigger
 from loops.models import Loop
-from tests.engine import WORKER, start, success
+from tests.engine import WORKER, failure, start, success
 from tests.web.api.calling import Caller
+from workspace.parameters import read_room
+from workspace.rooms import open_room
+from workspace.services import post_message
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 # Carol is a client, Mallory a stranger, Bob shared with, Alice the owner; editor may call scribe, hermit may not; the
@@ -36,6 +39,10 @@ LOOP = "401 404 403 200 200 200 200 200 403 200"
 START = "401 404 404 202 202 202 202 202 404 202"
 OPEN = "200 404 200 200 200 200 200 200 200 200"
 PAGE = "200 200 200 200 200 200 200 200 200 200"  # asks sessions only; a client's is tried below
+# Alice's room, with Bob, Carol and scribe. An admin manages it, and does not read it.
+ROOM = "401 {0} 404 {0} {0} 404 {0} 404 404 {0}"
+RAIL = "401 404 404 200 200 404 200 404 404 200"
+MANAGE = "401 403 404 403 {0} {0} 403 404 404 403"
 NOWHERE = "404 404 404 404 404 404 404 404 404 404"
 TABLE: dict[tuple[str, str], tuple[str, Any]] = {
     ("GET", "agents"): (ALL, None),
@@ -67,6 +74,21 @@ TABLE: dict[tuple[str, str], tuple[str, Any]] = {
     ("GET", "executions/{execution_id}"): (READ, None),
     ("GET", "executions/{execution_id}/trajectory"): (READ, None),
     ("POST", "executions/{execution_id}/abandon"): (OWN.format(200), None),
+    ("GET", "rooms"): (ALL.replace("404", "200"), None),
+    ("POST", "rooms"): ("401 403 400 201 201 201 201 201 400 201", {"agents": ["scribe"]}),
+    ("GET", "rooms/{room_id}"): (ROOM.format(200), None),
+    ("PATCH", "rooms/{room_id}"): (MANAGE.format(200), {"title": "New"}),
+    ("POST", "rooms/{room_id}/messages"): (ROOM.format(201), {"text": "Hello"}),
+    ("POST", "rooms/{room_id}/messages/{seq}/retry"): ("401 202 404 202 202 404 403 404 404 403", None),
+    ("POST", "rooms/{room_id}/turns/{turn_id}/cancel"): ("401 403 404 403 200 404 403 404 404 403", None),
+    ("GET", "rooms/{room_id}/participants"): (ROOM.format(200), None),
+    ("POST", "rooms/{room_id}/participants"): (MANAGE.format(201), {"user": "mallory"}),
+    # An agent and a person may leave by themselves.
+    ("DELETE", "rooms/{room_id}/participants/agents/{name}"): ("401 403 404 403 204 204 204 404 404 204", None),
+    ("DELETE", "rooms/{room_id}/participants/people/{username}"): ("401 403 404 204 204 204 403 404 404 403", None),
+    ("POST", "rooms/{room_id}/close"): (MANAGE.format(200), None),
+    ("GET", "rooms/{room_id}/work"): (RAIL, None),
+    ("GET", "rooms/{room_id}/loops"): (RAIL, None),
     ("GET", "graders/"): (ALL, None),
     ("POST", "graders/grade"): (ALL, {"graders": [], "trajectory": {"format": "trinity-trajectory/1", "steps": []}}),
     ("GET", "keys"): (MEMBERS, None),
@@ -130,11 +152,19 @@ def places(agent: Any, callers: dict[str, Caller], make_agent: Any, alice: Any) 
     """What the templates are filled with: rows of Alice's agent scribe."""
     viewer = Viewer(user=alice)
     AgentPermission.objects.create(caller=agent, target=make_agent("target"))
+    asked = {"agents": ["scribe"], "people": ["bob", "carol"], "text": "Fail"}
+    room = open_room(viewer, read_room(asked))
+    settle(take(agent.pk, WORKER), failure())  # type: ignore[arg-type]
+    failed = room.messages.latest("seq")
     loop = start(agent, viewer)
     callers["token"] = Caller(token_of(take(agent.pk, WORKER)))  # type: ignore[arg-type]
     with agent_step(agent.pk) as step:
         call = call_agent_in(step, viewer, CallParameters("Go"), trigger=Trigger.API)
+    post_message(viewer, room.pk, "Wait")
     return {
+        "room_id": room.pk,
+        "seq": str(failed.seq),
+        "turn_id": str(room.turns.latest("pk").pk),
         "name": "scribe",
         "username": "bob",
         "target": "target",

@@ -14,10 +14,15 @@ from agents.models import AgentPermission, AgentShare
 from executions.models import Execution
 from executions.services import settle, take
 from loops.models import Loop
+from loops.parameters import read_parameters
 from tests.conftest import StillClock
 from tests.engine import WORKER, queue_chat, start, success
 from tests.services.test_query_plans import tables_read_whole
 from tests.web.api.calling import Caller
+from workspace.looping import start_loop_here
+from workspace.parameters import read_room
+from workspace.rooms import add_participant, open_room
+from workspace.services import post_message
 
 # One query is always for the key.
 BUDGETS = {
@@ -36,6 +41,15 @@ BUDGETS = {
     "/api/executions/{execution}": 5,  # execution, access, place in line, verdicts
     "/api/executions/{ended}/trajectory": 4,
     "/api/keys": 2,
+    "/api/rooms": 3,  # rooms, names
+    "/api/rooms?search=Say": 3,
+    # place, messages, its loops with their runs in flight and places in line, who takes part, turns, places in line
+    "/api/rooms/{room}": 9,
+    "/api/rooms/{room}?since=1": 9,
+    "/api/rooms/{room}/participants": 3,
+    "/api/rooms/{room}/work": 8,  # place, under way, ended, how many of them, places in line, turns, loops
+    "/api/rooms/{room}/work?all=true": 7,
+    "/api/rooms/{room}/loops": 5,
 }
 
 
@@ -47,8 +61,16 @@ def grow(make_agent: Any, make_user: Any, alice: Any, still_clock: StillClock) -
     ended = take(agent.pk, WORKER)
     settle(ended, replace(success(), steps=(({"tool": "Read", "args": {}},),)))
 
+    talk = open_room(viewer, read_room({"agents": ["scribe"], "max_messages": 1000}))
+
     def add(number: int) -> None:
         still_clock.pass_seconds(1)
+        user = make_user(f"guest-{number}")
+        open_room(viewer, read_room({"agents": ["scribe"], "text": "Say a word"}))
+        if number < 40:  # as many as a room has room for
+            add_participant(viewer, talk.pk, user=user.username)
+        post_message(viewer, talk.pk, "Say a number")
+        start_loop_here(viewer, talk.pk, "scribe", read_parameters({"message": "Go", "max_runs": 1}))
         waiting = start(agent, viewer)
         queue_chat(agent)
         other = make_agent(f"other-{number}")
@@ -58,7 +80,7 @@ def grow(make_agent: Any, make_user: Any, alice: Any, still_clock: StillClock) -
         create_key(user=alice)
         create_key(agent_id=agent.pk)
         _carry_on(first, agent)
-        places.update(loop=waiting.pk, execution=waiting.runs.get().execution_id, ended=ended.pk)
+        places.update(room=talk.pk, loop=waiting.pk, execution=waiting.runs.get().execution_id, ended=ended.pk)
 
     places: dict[str, str] = {}
     return lambda rows, begin=0: [add(number) for number in range(begin, rows)] and places
@@ -115,11 +137,13 @@ def test_no_read_goes_through_a_whole_table(agent: Any, alice: Any, as_alice: Ca
     loop = start(agent, Viewer(user=alice))
     run = take(agent.pk, WORKER)
     queue_chat(agent)
+    room = open_room(Viewer(user=alice), read_room({"agents": ["scribe"], "text": "Say a number"}))
+    start_loop_here(Viewer(user=alice), room.pk, "scribe", read_parameters({"message": "Go", "max_runs": 1}))
     paths = [path for path in BUDGETS if path not in ("/api/agents", "/api/keys") and "ended" not in path]
 
     with tables_read_whole() as found:
         for path in paths:
-            as_alice.get(path.format(loop=loop.pk, execution=run.pk))
+            as_alice.get(path.format(loop=loop.pk, execution=run.pk, room=room.pk))
 
     assert found == []
 

@@ -53,7 +53,8 @@ def test_a_call_is_queued_and_read_where_the_answer_says(
     assert (found["trigger"], found["category"], found["status"]) == ("api", "API and MCP", "queued")
     assert (found["loop_id"], found["run_number"], found["response"]) == (None, None, None)
     assert found["started_by"] == {"kind": "user", "name": "alice"}
-    assert found["waiting"] == {"reason": "worker", "words": "waiting for a worker", "place_in_line": 1, "until": None}
+    waiting = {"reason": "worker", "words": "waiting for a worker", "place_in_line": 1, "until": None}
+    assert found["waiting"] == waiting | {"why": None, "since": None}
     assert AuditEvent.objects.filter(action="execution_started", target=f"execution:{execution.pk}").count() == 1
 
 

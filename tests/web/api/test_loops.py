@@ -1,5 +1,6 @@
 """Loops over REST: listed, read, stopped (design, section 2)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,15 @@ RUN_FIELDS = {
     "verdicts",
     "started_at",
     "completed_at",
+    "cost_estimated",
+    "error_kind",
+    "notes",
+    "tool_calls",
+    "permission_denials",
+    "activity",
+    "commits",
+    "lines_added",
+    "lines_removed",
 }
 
 
@@ -164,6 +174,8 @@ def test_a_run_without_a_free_slot_says_its_place_in_line(
         "words": "waiting for a slot, 2nd in line",
         "place_in_line": 2,
         "until": None,
+        "why": None,
+        "since": None,
     }
     assert found["words"]["reason"] == "waiting for a slot, 2nd in line"
 
@@ -181,6 +193,25 @@ def test_a_run_whose_model_is_away_says_until_when(
     assert found["waiting"]["reason"] == "model"
     assert found["waiting"]["words"].startswith("waiting for the model until 12:01")
     assert found["waiting"]["until"].startswith("2026-11-30T12:01")
+    assert (found["waiting"]["why"], found["waiting"]["since"]) == ("rate_limited", "2026-11-30T12:00:00Z")
+
+
+def test_a_run_says_what_it_did_and_what_was_refused_to_it(agent: Any, as_alice: Caller, viewer: Viewer) -> None:
+    loop = start(agent, viewer, max_runs=2)
+    for denied in (("Bash", "Write"), ("Bash",)):
+        outcome = replace(
+            success(dollars=0.1), permission_denials=denied, notes=("Something was cut.",), commits=1, lines_added=3,
+            lines_removed=0, cost_estimated=True, steps=(({"tool": "Read", "args": {}},),),
+        )  # fmt: skip
+        settle(take(agent.pk, WORKER), outcome)
+
+    found = read(as_alice, loop)
+
+    assert found["refused_tools"] == {"Bash": 2, "Write": 1}
+    run = found["runs"][0]
+    assert (run["permission_denials"], run["notes"]) == (["Bash", "Write"], ["Something was cut."])
+    assert (run["tool_calls"], run["commits"], run["lines_added"], run["lines_removed"]) == (1, 1, 3, 0)
+    assert (run["cost_estimated"], run["error_kind"], run["activity"]) == (True, None, None)
 
 
 def test_a_run_of_a_stopped_agent_says_so(agent: Any, as_alice: Caller, viewer: Viewer) -> None:

@@ -1,21 +1,32 @@
 """Who may see which page: every address is asked by everybody."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from agents.runtimes.registry import runtime
 from tests.web.pages.conftest import Stage
 
 OPEN_TO_ALL = {"login", "logout"}
-FOR_CLIENTS_TOO = {"password_change"}
+ROOM_PAGES = {
+    "workspace", "rooms", "room", "room-head", "room-foot", "room-lines", "room-tail", "room-line", "room-line-text",
+    "retry-turn", "post-message", "cancel-turn", "star-room", "rename-room", "close-room", "add-to-room",
+    "remove-from-room",
+}  # fmt: skip
+FOR_CLIENTS_TOO = {"password_change"} | ROOM_PAGES
 ELSEWHERE = ("admin/", "api/", "healthz", "metrics", "mcp")
 UNKNOWN = {
     "loop_id": "loop_0123456789abcdef",
     "execution_id": "exec_0123456789abcdef",
     "name": "nobodys",
     "prefix": "abc",
+    "room_id": "room_0123456789abcdef",
+    "number": "7",
+    "turn_id": "77777",
+    "participant_id": "77777",
 }
 
 
@@ -40,14 +51,28 @@ def address(name: str, given: dict[str, str]) -> str:
 
 
 @pytest.fixture
-def real(stage: Stage) -> dict[str, str]:
-    """Values with which every address leads to something of Alice's."""
+def real(stage: Stage, bob: Any) -> dict[str, str]:
+    """Values with which every address leads to something of Alice's; Bob takes part in her room."""
     from accounts.services import create_key
+    from workspace.models import Turn
+    from workspace.parameters import read_room
+    from workspace.rooms import add_participant, open_room
 
     loop = stage.completed()
+    room = open_room(stage.viewer, read_room({"agents": [stage.agent.name], "text": "Hello", "title": "Docs"}))
+    add_participant(stage.viewer, room.pk, user=bob.username)
     execution = loop.runs.first().execution_id
     key = create_key(user=stage.viewer.user, name="laptop").key
-    return {"loop_id": loop.pk, "execution_id": execution, "name": loop.agent.name, "prefix": key.prefix}
+    return {
+        "loop_id": loop.pk,
+        "execution_id": execution,
+        "name": loop.agent.name,
+        "prefix": key.prefix,
+        "room_id": room.pk,
+        "number": "1",
+        "turn_id": str(Turn.objects.get().pk),
+        "participant_id": str(room.participants.get(user=None).pk),
+    }
 
 
 @pytest.mark.parametrize("name", MEMBER_PAGES)
@@ -75,6 +100,27 @@ def test_a_stranger_learns_nothing_of_an_agent(name: str, real: dict[str, str], 
 
         assert response.status_code in (403, 404, 405)
         assert real["name"] not in response.content.decode()
+
+
+@pytest.mark.parametrize("name", sorted(ROOM_PAGES))
+def test_nobody_gets_to_a_room_without_a_login(name: str, real: dict[str, str]) -> None:
+    for method in ("get", "post"):
+        response = getattr(Client(), method)(address(name, real))
+
+        assert response.status_code in (302, 405)
+        assert response.status_code == 405 or response["Location"].startswith("/login/?next=/")
+
+
+@pytest.mark.parametrize("name", sorted(ROOM_PAGES - {"workspace", "rooms"}))
+def test_to_who_takes_no_part_a_room_does_not_exist(
+    name: str, real: dict[str, str], as_mallory: Client, as_carol: Client
+) -> None:
+    for browser in (as_mallory, as_carol):
+        for method in ("get", "post"):
+            response = getattr(browser, method)(address(name, real), {"name": "bob", "title": "x", "text": "x"})
+
+            assert response.status_code in (404, 405)
+            assert real["name"] not in response.content.decode()
 
 
 @pytest.mark.parametrize("name", MEMBER_PAGES)
@@ -133,3 +179,21 @@ def test_the_policy_lets_nothing_in_from_elsewhere(as_alice: Client) -> None:
     assert "default-src 'none'" in policy
     assert "script-src 'self'" in policy
     assert "frame-ancestors 'none'" in policy
+
+
+def test_the_settings_say_what_holds_an_agent_and_what_does_not(
+    as_alice: Client, as_bob: Client, real: dict[str, str], stage: Stage
+) -> None:
+    sandbox = {"write": ["/srv/shared"]}
+    chosen = {"argv": ["agent"], "isolation": {"memory_mb": 512, "bwrap": sandbox}}
+    kept = runtime("command").clean_settings(chosen)
+    type(stage.agent).objects.filter(pk=stage.agent.pk).update(runtime="command", runtime_settings=kept)
+
+    for_alice, for_bob = (each.get(address("agent-settings", real)).content.decode() for each in (as_alice, as_bob))
+
+    assert "its home, and /srv/shared; nowhere else" in for_alice
+    assert "its home, and 1 folder more; nowhere else" in for_bob
+    assert "/srv/shared" not in for_bob
+    for page in (for_alice, for_bob):
+        assert "more than 512 MiB together is ended" in page
+        assert "It may start as many processes as its account may." in page

@@ -98,6 +98,14 @@ def test_a_long_wait_needs_attention_only_once_it_is_long(as_alice: Client, stag
     assert badges(as_alice) == {"waiting": "2 runs"}
 
 
+def test_a_model_that_is_away_needs_attention_and_says_why_and_until_when(as_alice: Client, stage: Stage) -> None:
+    stage.waiting_for_the_model()
+    stage.clock.pass_seconds(3600)
+
+    assert badges(as_alice) == {"model away": "1 run"}
+    assert "scribe: waiting for the model until 18:00 UTC (rate limited), for 1 h 00 m" in text_of(as_alice.get("/"))
+
+
 def test_work_that_no_worker_takes_needs_attention(as_alice: Client, stage: Stage) -> None:
     stage.queued()
     stage.clock.pass_seconds(31)

@@ -105,6 +105,7 @@ def test_the_page_of_an_execution_has_everything(as_alice: Client, stage: Stage)
         cost_estimated=True,
         steps=(({"tool": "bash", "args": {"command": "npm test"}, "result": "ok"}, {"tool": "read", "args": {}}),),
         permission_denials=("Write",),
+        notes=("12 bytes in the middle were left out.",),
         commits=2,
         lines_added=41,
         lines_removed=7,
@@ -119,10 +120,22 @@ def test_the_page_of_an_execution_has_everything(as_alice: Client, stage: Stage)
     page = text_of(as_alice.get(f"/executions/{execution.pk}/"))
 
     for said in (
-        "All <strong>done</strong>.", "$0.25 (estimated from tokens)", "npm test", "No result was recorded.", "Write",
+        "All <strong>done</strong>.", "$0.25 (an estimate)", "npm test", "No result was recorded.", "Write",
         "2 commits · +41 −7", "some-model", "bash ×5 in a row", "bash was called 5 times.", "Loop run 1", "Go",
+        "12 bytes in the middle were left out.",
     ):  # fmt: skip
         assert said in page
+
+
+def test_one_whose_model_is_away_says_since_when_why_and_how_often_it_was_called(
+    as_alice: Client, stage: Stage
+) -> None:
+    loop = stage.waiting_for_the_model()
+
+    page = text_of(as_alice.get(f"/executions/{loop.runs.get().execution_id}/"))
+
+    assert "waiting for the model until 18:00 UTC" in page
+    assert "rate limited, since 12:00 UTC; called once in vain" in page
 
 
 def test_a_failed_one_says_what_went_wrong(as_alice: Client, stage: Stage) -> None:

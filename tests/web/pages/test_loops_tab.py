@@ -1,5 +1,7 @@
 """The Loops tab: start from the form, read every state, stop; all of it without a script."""
 
+import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +9,7 @@ from django.test import Client
 
 from loops.models import Loop
 from loops.services import request_stop
-from tests.engine import again, success
+from tests.engine import again, model_away, success
 from tests.web.pages.conftest import STATES, Stage, text_of
 
 TAB = "/agents/scribe/loops/"
@@ -240,6 +242,35 @@ def test_a_click_on_a_run_shows_its_reply_what_changed_and_its_calls(as_alice: C
     assert "<del>14</del><ins>13</ins> pages remain." in page
     assert "<b>bash</b>" in page
     assert "ls -la" in page
+
+
+def test_refused_tools_are_counted_for_the_loop_and_notes_stand_in_the_run(as_alice: Client, stage: Stage) -> None:
+    outcome = replace(success("done"), permission_denials=("Bash", "Write"), notes=("Two <b> lines were cut.",))
+    loop = stage.ended(outcome, replace(success("done too"), permission_denials=("Bash",)), max_runs=2)
+    first = loop.runs.get(run_number=1).execution_id
+
+    page = text_of(as_alice.get(f"/loops/{loop.pk}/?run={first}"))
+
+    assert "Bash in 2 runs, Write in 1 run" in page
+    assert "refused: Bash, Write" in page
+    assert "1 note" in page
+    assert "Two <b> lines were cut." in page
+
+
+def test_the_table_of_runs_says_how_many_tools_each_used_and_what_the_last_one_waits_for(
+    as_alice: Client, stage: Stage
+) -> None:
+    stage.agent.runtime_settings = stage.agent.runtime_settings | {"unavailable_patience_seconds": 21_600}
+    stage.agent.save()
+    steps = (({"tool": "bash", "args": {}}, {"tool": "read", "args": {}}),)
+    loop = stage.loop()
+    stage.run(replace(success("one"), steps=steps))
+    stage.run(model_away(stage.clock() + dt.timedelta(hours=15)))
+
+    runs = as_alice.get(f"/loops/{loop.pk}/").context["card"].inside.runs
+
+    assert [one.calls for one in runs] == [0, 2]
+    assert runs[0].preview == "waiting for the model until 18:01 UTC"
 
 
 def test_a_run_is_compared_with_the_last_one_that_replied(as_alice: Client, stage: Stage) -> None:
