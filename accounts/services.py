@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import ApiKey, AuditEvent, RememberedAnswer, User
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction, UserKind
-from trinity.kernel import clock
+from trinity.kernel import clock, rows
 from trinity.kernel.errors import Refused, refused_field
 from trinity.kernel.vocabulary import RefusalCode
 
@@ -94,10 +94,12 @@ def key_for_secret(secret: str) -> ApiKey | None:
     prefix = secret.removeprefix(f"{KEY_PREFIX}_").partition("_")[0]
     if not secret.startswith(f"{KEY_PREFIX}_") or not prefix.isalnum() or not secret.isascii():
         return None
-    key = ApiKey.objects.select_related("user").filter(prefix=prefix).first()
+    key = rows.find(ApiKey, "prefix", prefix)
     now = clock.now()
     if key is None or not secrets.compare_digest(key.secret_hash, hash_secret(secret)):
         return None
+    if key.user_id is not None:
+        key.user = rows.read(User, key.user_id)
     if not key.holds_at(now) or (key.user is not None and not key.user.is_active):
         return None
     if key.last_used_at is None or now - key.last_used_at >= LAST_USED_EVERY:
@@ -119,7 +121,21 @@ def audit(
     facts: Mapping[str, object] | None = None,
 ) -> AuditEvent:
     """Write one line of the audit log, in the transaction that is open."""
-    return AuditEvent.objects.create(
+    line = audit_line(action, target, by=by, refused=refused, facts=facts)
+    line.save(force_insert=True)
+    return line
+
+
+def audit_line(
+    action: AuditAction,
+    target: str,
+    *,
+    by: Viewer | None,
+    refused: bool = False,
+    facts: Mapping[str, object] | None = None,
+) -> AuditEvent:
+    """The line itself, for a step that writes it with its other rows."""
+    return AuditEvent(
         at=clock.now(),
         action=action,
         refused=refused,

@@ -8,7 +8,7 @@ from accounts.services import audit
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
 from agents.models import Agent, AgentPermission
-from trinity.kernel import clock, fields
+from trinity.kernel import clock, fields, rows
 from trinity.kernel.errors import Refused
 from trinity.kernel.vocabulary import RefusalCode
 
@@ -27,11 +27,16 @@ def usable_agents(viewer: Viewer) -> QuerySet[Agent]:
 def _usable_by_person(viewer: Viewer) -> QuerySet[Agent]:
     user = viewer.user
     assert user is not None  # noqa: S101 — narrowed by the only caller
-    if user.is_client or not user.is_active:
+    if _barred(viewer):
         return Agent.objects.none()
     if user.is_admin:
         return Agent.objects.all()
     return Agent.objects.filter(Q(owner=user) | Q(pk__in=user.agent_shares.values("agent")))
+
+
+def _barred(viewer: Viewer) -> bool:
+    """To a client no agent exists, nor to one whose account was closed."""
+    return viewer.user is not None and (viewer.user.is_client or not viewer.user.is_active)
 
 
 def visible_agents(viewer: Viewer) -> QuerySet[Agent]:
@@ -59,6 +64,14 @@ def agent_for(viewer: Viewer, name: str, *, doing: AuditAction | None = None, ar
             audit(doing, f"agent:{clean}", by=viewer, refused=True)
         raise agent_not_found(clean)
     return agent
+
+
+def agent_to_lock(viewer: Viewer, name: str, *, doing: AuditAction) -> Agent:
+    """The same for a door that reads the row again under its lock: by statements built once, and without its owner."""
+    agent = rows.find(Agent, "name", fields.clip(name))
+    if agent is not None and agent.archived_at is None and owns(viewer, agent) and not _barred(viewer):
+        return agent
+    return agent_for(viewer, name, doing=doing)
 
 
 def may_use(viewer: Viewer, agent_id: int) -> bool:

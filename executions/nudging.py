@@ -1,14 +1,15 @@
 """Tells the workers of a place that an agent has work; carries an id only, and may be lost without harm."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 from django.conf import settings
 
+from trinity.kernel.postman import Postman
+
 log = structlog.get_logger(__name__)
-# After a failure nothing is sent for so long: a Redis that hangs costs its socket timeout each time, and a sweep that
-# wakes two hundred parks would wait for it two hundred times.
+# After a failure nothing is sent for so long: a Redis that hangs costs its socket timeout each time.
 QUIET_SECONDS = 5.0
 _quiet_until = 0.0
 
@@ -32,13 +33,20 @@ def queue_of(place: str) -> str:
     return f"place.{place}"
 
 
-_send: Callable[[int, str], None] = _send_to_queue
+def _send_all(nudges: Sequence[tuple[int, str]]) -> None:
+    """One message per agent, however often it was nudged meanwhile: who hears it takes all that there is."""
+    for agent_id, place in dict.fromkeys(nudges):
+        _try(_send_to_queue, agent_id, place)
+
+
+_postman: Postman[tuple[int, str]] = Postman("nudges", _send_all)
+_send: Callable[[int, str], None] | None = None
 
 
 def send_with(send: Callable[[int, str], None] | None) -> None:
-    """Replace how a nudge travels (None: by Celery); a process without a broker hands it on directly."""
+    """Replace how a nudge travels (None: by Celery, on a thread of its own)."""
     global _send, _quiet_until
-    _send, _quiet_until = send or _send_to_queue, 0.0
+    _send, _quiet_until = send, 0.0
 
 
 def tell_of_abandoned(place: str) -> None:
@@ -53,12 +61,19 @@ def tell_of_abandoned(place: str) -> None:
 
 
 def nudge(agent_id: int, place: str) -> None:
-    """Say that the agent has work. A broker that is away costs at most its socket timeout: the sweep finds it."""
+    """Say that the agent has work. Nobody waits for the broker, and when it is away the sweep finds the work."""
+    if _send is None:
+        _postman.post([(agent_id, place)])
+    else:
+        _try(_send, agent_id, place)
+
+
+def _try(send: Callable[[int, str], None], agent_id: int, place: str) -> None:
     global _quiet_until
     if time.monotonic() < _quiet_until:
         return
     try:
-        _send(agent_id, place)
+        send(agent_id, place)
     except Exception as error:
         _quiet_until = time.monotonic() + QUIET_SECONDS
         log.warning("nudge not sent; the sweep will find the work", agent_id=agent_id, error=repr(error))

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from accounts.vocabulary import AuditAction
 from agents.api import AgentDoor
-from agents.queries import agent_for
+from agents.queries import agent_to_lock
 from executions.step import agent_step
 from loops import schemas
 from loops.parameters import read_parameters
@@ -78,7 +78,7 @@ class AgentLoops(LoopList, AgentDoor):
     )
     def post(self, request: Request, name: str) -> Response:
         """Start a loop. It goes on by itself on the server until a guardrail ends it."""
-        agent = agent_for(self.viewer, name, doing=AuditAction.LOOP_STARTED)
+        agent = agent_to_lock(self.viewer, name, doing=AuditAction.LOOP_STARTED)
         body = self.body()
         asked, key = read_parameters(body), self.idempotency_key(body)
 

@@ -83,16 +83,20 @@ class LoopRecord:
         self.happened(EventKind.LOOP_COMPLETED, status=decision.status, reason=decision.reason)
 
     def changes(self) -> list[Statement]:
-        """All changes in one guarded update, all events in one insert."""
+        """All changes in one guarded update, or the new loop in one insert; and all events in another."""
         if not self.events:
             if self.columns:
                 raise Broken(f"Loop {self.loop.pk}: {sorted(self.columns)} changed without an event.")
             return []
-        as_read = {"pk": self.loop.pk, "version": self.loop.version - len(self.events)}
-        wrong = f"Loop {self.loop.pk} changed outside its agent's lock."
-        changes = [rows.change(Loop, as_read, self.columns, wrong), rows.insertion_of(LoopEvent, self.events)]
+        changes = [self._loop_itself(), rows.insertion_of(LoopEvent, self.events)]
         self.columns, self.events = {}, []
         return changes
+
+    def _loop_itself(self) -> Statement:
+        if self.loop._state.adding:
+            return rows.insertion(self.loop)
+        as_read = {"pk": self.loop.pk, "version": self.loop.version - len(self.events)}
+        return rows.change(Loop, as_read, self.columns, f"Loop {self.loop.pk} changed outside its agent's lock.")
 
 
 def record_of(step: AgentStep, loop_id: str) -> LoopRecord:

@@ -4,7 +4,7 @@ import datetime as dt
 
 from django.db.models import Q
 
-from accounts.services import audit
+from accounts.services import audit, audit_line
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
 from agents.models import Agent
@@ -50,11 +50,10 @@ def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, roo
         room_id=room_id,
         **columns,
     )
-    loop.save(force_insert=True)
-    record = record_in(step, loop)
+    record = record_in(step, loop)  # which inserts it at the end of the step
     record.happened(EventKind.LOOP_STARTED, by=viewer.caller)
     _queue_run(record, 1)
-    audit(AuditAction.LOOP_STARTED, f"loop:{loop.pk}", by=viewer)
+    step.changes.append(rows.insertion(audit_line(AuditAction.LOOP_STARTED, f"loop:{loop.pk}", by=viewer)))
     if room_id:
         for _, tell in hooks.started_in_room.entries():
             tell(step, viewer, loop)
@@ -93,9 +92,9 @@ def _queue_run(record: LoopRecord, run_number: int) -> None:
         started_by_key_id=loop.started_by_key_id,
         source_agent_id=loop.source_agent_id,
     )
-    run = Run(loop_id=loop.pk, run_number=run_number, execution=execution)
+    run = {"loop_id": loop.pk, "run_number": run_number, "execution_id": execution.pk}
     # One that was withdrawn in the step that made it never was a run.
-    step.writers.append(lambda: [] if execution.ended else [rows.insertion(run)])
+    step.writers.append(lambda: [] if execution.ended else [rows.insertion_of(Run, [run])])
 
 
 def request_stop(viewer: Viewer, loop: Loop) -> StopAnswer:

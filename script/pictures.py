@@ -46,6 +46,7 @@ class Picture:
     scheme: str = "light"
     size: tuple[int, int] = (WIDE["width"], WIDE["height"])
     whole: bool = True
+    tab: str = ""  # of a room's rail
 
 
 def replies() -> list[dict[str, Any]]:
@@ -95,7 +96,34 @@ def play(server: EmbeddedServer) -> dict[str, str]:
         max_runs=20, stop_signal="[[DONE]]", max_cost_usd=1, max_duration_seconds=3600, on_failure="continue",
     )  # fmt: skip
     wait_for(lambda: server.loop(docs)["runs_completed"] == len(DOCS) - 1, what="the runs before the last", seconds=60)
-    return {"docs": docs, "run": server.loop(docs)["runs"][-2]["execution_id"]}
+    return {"docs": docs, "run": server.loop(docs)["runs"][-2]["execution_id"], "room": talk(server)}
+
+
+def talk(server: EmbeddedServer) -> str:
+    """A room in which people and two agents talk, and others beside it; answers its id."""
+
+    def add(title: str, *agents: str) -> str:
+        status, said = server.post("/api/rooms", {"title": title, "agents": list(agents)})
+        if status != 201:
+            raise SystemExit(f"The room {title} was not opened: {said}")
+        return str(said["room_id"])
+
+    def say(room: str, text: str, answers: int) -> None:
+        server.post(f"/api/rooms/{room}/messages", {"text": text})
+        wait_for(lambda: count(room) >= answers, what=f"{answers} answers in {room}")
+
+    def count(room: str) -> int:
+        messages = server.get(f"/api/rooms/{room}")[1]["messages"]
+        return sum(one["author"] is not None and one["author"]["kind"] == "agent" for one in messages)
+
+    say(add("Translations", "translator"), "Which chapter was the last one?", 1)
+    say(add("Night shift", "ci-agent"), "Anything broken?", 1)
+    room = add("Release notes", "docs-editor", "ci-agent")
+    server.manage("create_user", "bob")
+    server.post(f"/api/rooms/{room}/participants", {"user": "bob"})
+    say(room, "@docs-editor what did you do last?\nWe want to release **today**.", 1)
+    say(room, "@ci-agent and the tests, on `main`?", 2)
+    return room
 
 
 def pictures(found: dict[str, str]) -> Iterator[Picture]:
@@ -108,6 +136,10 @@ def pictures(found: dict[str, str]) -> Iterator[Picture]:
     yield Picture("run", f"{tab}&run={found['run']}")
     yield Picture("form", "/agents/docs-editor/loops/?again=" + found["docs"])
     yield Picture("executions", "/executions/", whole=False)
+    room, wide = f"/workspace/rooms/{found['room']}/", (1280, 800)
+    yield Picture("workspace-light", room, size=wide, whole=False, tab="loops")
+    yield Picture("workspace-dark", room, "dark", size=wide, whole=False, tab="work")
+    yield Picture("workspace-narrow", room, size=(NARROW["width"], NARROW["height"]), whole=False)
 
 
 @contextmanager
@@ -127,6 +159,8 @@ def logged_in(browser: Browser, server: EmbeddedServer, picture: Picture) -> Ite
 def take(browser: Browser, server: EmbeddedServer, picture: Picture, folder: Path) -> None:
     """Take one picture, once the page is live."""
     with logged_in(browser, server, picture) as page:
+        if picture.tab:
+            page.evaluate("tab => localStorage.setItem('rail-tab', tab)", picture.tab)
         page.goto(server.address + picture.path)
         page.wait_for_selector("#connection[data-state=live]")
         page.wait_for_timeout(500)

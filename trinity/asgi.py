@@ -2,12 +2,12 @@
 
 import os
 
+import django
 from channels.routing import ProtocolTypeRouter, URLRouter
-from django.core.asgi import get_asgi_application
 from django.urls import re_path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "trinity.settings")
-pages = get_asgi_application()  # sets Django up, so it comes before anything that holds models
+django.setup(set_prefix=False)  # before anything that holds models
 
 import agents.mcp_tools  # noqa: E402
 import loops.mcp_tools  # noqa: E402
@@ -15,6 +15,7 @@ from agents.models import NAME_PATTERN  # noqa: E402
 from loops.consumers import AgentSocket, LoopsSocket, NoSocket  # noqa: E402
 from trinity import checks, embedded  # noqa: E402
 from trinity.mcp.mount import WithMcp  # noqa: E402
+from trinity.pages_handler import PagesHandler  # noqa: E402
 from workspace.consumers import RoomSocket, RoomsSocket  # noqa: E402
 
 checks.refuse_unsafe_settings()
@@ -24,7 +25,7 @@ embedded.refuse_to_serve_alone()
 
 application = ProtocolTypeRouter(
     {
-        "http": WithMcp(pages),
+        "http": WithMcp(PagesHandler()),
         "websocket": URLRouter(
             [
                 re_path(rf"^ws/agents/(?P<name>{NAME_PATTERN})/\Z", AgentSocket.as_asgi()),

@@ -1,4 +1,4 @@
-"""How events travel between processes: one plain PUBLISH per commit, one listener per web process; keeps none.
+"""How events travel between processes: one plain PUBLISH, one listener per web process; keeps none.
 
 Not through a cross-process channel layer: that costs ten times as much per event, and drops what is newest when a
 reader is slow (section 1, "Known traps").
@@ -18,11 +18,12 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from trinity.kernel.live import Event
+from trinity.kernel.postman import Postman
 from trinity.live_groups import HandOn
 
 log = structlog.get_logger(__name__)
 TIMEOUT_SECONDS = 2.0
-QUIET_SECONDS = 5.0  # after a failure nothing is sent for so long: a Redis that hangs must not slow each commit
+QUIET_SECONDS = 5.0  # after a failure nothing is sent for so long: what waits for a Redis that hangs would be old news
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 ALIVE_SECONDS = 10.0  # without a word for so long, the listener asks whether Redis is still there
 
@@ -45,12 +46,16 @@ class Publisher:
         )
         self._channel = channel_name()
         self._quiet_until = 0.0
+        self.postman: Postman[Event] = Postman("live events", self._send)
 
     def __call__(self, events: Sequence[Event]) -> None:
+        self.postman.post(events)
+
+    def _send(self, events: Sequence[Event]) -> None:
         if time.monotonic() < self._quiet_until:
             return
         try:
-            self._client.publish(self._channel, json.dumps(list(events)))
+            self._client.publish(self._channel, json.dumps(events))
         except redis.RedisError:
             self._quiet_until = time.monotonic() + QUIET_SECONDS
             raise

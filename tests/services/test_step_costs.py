@@ -211,7 +211,7 @@ def test_what_was_undone_is_neither_published_nor_nudged(
     def fail(*_: Any, **__: Any) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr("loops.services.audit", fail)
+    monkeypatch.setattr("loops.services.audit_line", fail)
 
     with pytest.raises(ConnectionError):
         start(agent, viewer)

@@ -51,18 +51,20 @@ class Session:
         self._poll.register(self._pgconn.socket, _READ)
 
     @property
-    def begins(self) -> bool:
-        """Whether what is carried out next opens the transaction."""
+    def idle(self) -> bool:
+        """Whether no transaction is open."""
         return self._pgconn.transaction_status == pq.TransactionStatus.IDLE
 
-    def carry_out(self, statements: Sequence[tuple[str, Values]], *, commit: bool) -> list[pq.abc.PGresult]:
-        """The results, one each, in their order. Opens the transaction that Django has announced, if none is open.
+    def carry_out(
+        self, statements: Sequence[tuple[str, Values]], *, begin: bool, commit: bool
+    ) -> list[pq.abc.PGresult]:
+        """The results, one each, in their order. `begin` opens the transaction first that Django has announced.
 
         After the first error nothing else is carried out, and no commit either; raises psycopg's error of it. Its
         attribute `position` says which statement it was.
         """
-        begin = [(BEGIN, ()), (KEEP_PLANS, ())] if self.begins else []
-        asked = [*begin, *statements, *([(COMMIT, ())] if commit else [])]
+        opening = [(BEGIN, ()), (KEEP_PLANS, ())] if begin else []
+        asked = [*opening, *statements, *([(COMMIT, ())] if commit else [])]
         try:
             results, new = self._exchange(asked)
         except BaseException:  # in the middle of a conversation: nobody can go on with this session
@@ -71,8 +73,8 @@ class Session:
         for position, result in enumerate(results):
             if result.status not in _GOOD:
                 self._forget(new)
-                raise _error(result, position - len(begin))
-        return results[len(begin) : len(results) - commit]
+                raise _error(result, position - len(opening))
+        return results[len(opening) : len(results) - commit]
 
     def rows(self, result: "pq.abc.PGresult") -> list[tuple[Any, ...]]:
         """The rows of a result."""

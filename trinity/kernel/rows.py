@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
 from django.db.models import Field, ForeignKey, Model
+from django.db.models.base import ModelState
 
 from trinity.kernel.statements import Answer, Statement, carry_out
 
@@ -35,6 +36,11 @@ class _Reading(NamedTuple):
 def read(model: type[Row], key: str | int) -> Row | None:
     """The row with this primary key, or None."""
     return row_in(model, carry_out(reading(model, key))[0])
+
+
+def find(model: type[Row], column: str, value: Any) -> Row | None:
+    """The row with this value in a column that is unique, or None."""
+    return row_in(model, carry_out(Statement(_selection(model, connection.vendor, column), (value,)))[0])
 
 
 def insert(row: Model) -> None:
@@ -70,7 +76,11 @@ def row_of(model: type[Row], found: Sequence[Any]) -> Row:
     for position, column, converters in form.converters:
         for convert in converters:
             values[position] = convert(values[position], column, connection)
-    return model.from_db(connection.alias, form.names, values)
+    row = model.__new__(model)  # as `from_db` makes it, without the signals that nobody here listens to
+    row._state = ModelState()
+    row._state.adding, row._state.db = False, connection.alias
+    row.__dict__.update(zip(form.names, values, strict=True))
+    return row
 
 
 def columns_of(model: type[Model]) -> str:
@@ -181,8 +191,8 @@ def _reading(model: type[Model], vendor: str) -> _Reading:
 
 
 @functools.cache
-def _selection(model: type[Model], vendor: str) -> str:
-    return f"SELECT {columns_of(model)} FROM {_table(model)} WHERE {_quoted('id')} = %s"  # noqa: S608
+def _selection(model: type[Model], vendor: str, column: str = "id") -> str:
+    return f"SELECT {columns_of(model)} FROM {_table(model)} WHERE {_quoted(column)} = %s"  # noqa: S608
 
 
 @functools.cache

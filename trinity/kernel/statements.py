@@ -35,6 +35,7 @@ class Answer(NamedTuple):
 def carry_out(*statements: Statement, commit: bool = False) -> list[Answer]:
     """Their answers, in their order. With `commit` they are the transaction's last ones, where they travel together.
 
+    Outside a transaction, where only reads belong, none is opened.
     Raises Broken when one that must change a row changes none, and Django's database errors.
     """
     if not statements and not commit:
@@ -46,10 +47,7 @@ def carry_out(*statements: Statement, commit: bool = False) -> list[Answer]:
 
 def _together() -> bool:
     return (
-        connection.vendor == "postgresql"
-        and settings.TRINITY_PREPARED_STATEMENTS
-        and connection.in_atomic_block
-        and not connection.execute_wrappers
+        connection.vendor == "postgresql" and settings.TRINITY_PREPARED_STATEMENTS and not connection.execute_wrappers
     )
 
 
@@ -69,11 +67,12 @@ def _carry_out_together(statements: Sequence[Statement], commit: bool) -> list[A
     connection.ensure_connection()
     session = session_of(connection.connection)
     texts = [(_guarded(one) if one.must_move else one.text, one.values) for one in statements]
-    sent = [KEEP_PLANS] * session.begins + [text for text, _ in texts]
+    begins = connection.in_atomic_block and session.idle
+    sent = [KEEP_PLANS] * begins + [text for text, _ in texts]
     began = time.monotonic()
     try:
         with connection.wrap_database_errors:
-            results = session.carry_out(texts, commit=commit)
+            results = session.carry_out(texts, begin=begins, commit=commit)
     except DataError as error:
         raise _broken(error, statements) from error
     finally:

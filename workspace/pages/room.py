@@ -15,9 +15,9 @@ from workspace.pages.lines import shown_lines
 from workspace.pages.people import head_of, mentionable
 from workspace.pages.shown_rail import Opened, cards_in, rail_of, usable_ids
 from workspace.pages.sidebar import sidebar_of
-from workspace.pages.turns import shown_turns
 from workspace.queries import Page, Seat, line_of, seat_in, transcript
 from workspace.rooms import mark_seen
+from workspace.underway import shown_turns
 from workspace.words import closed_text
 
 MOST_NEW = 200  # lines that an open page is given at once; it asks on while there are more

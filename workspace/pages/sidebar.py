@@ -1,11 +1,15 @@
 """The list of a person's rooms as plain values: starred ones first, then by last activity; writes nothing."""
 
 import datetime as dt
+import re
 from dataclasses import dataclass
 
 from accounts.viewers import Viewer
 from trinity.kernel.text import collapse
 from workspace.queries import ListedRoom, rooms_of
+
+# Marks of markdown, in a line that is only text.
+_MARKS = re.compile(r"\*\*|`|~~|\||^[#>\s-]+|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def _shown(listed: ListedRoom, here: str) -> ShownRoom:
     return ShownRoom(
         id=seat.room.pk,
         title=seat.room.title,
-        preview=collapse(listed.preview) or ", ".join(listed.names),
+        preview=collapse(_MARKS.sub("", listed.preview)) or ", ".join(listed.names),
         at=seat.room.last_message_at,
         unread=0 if open_here else seat.unread,  # what is open is being read
         starred=seat.mine.starred,

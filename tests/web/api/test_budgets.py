@@ -25,31 +25,32 @@ from workspace.rooms import add_participant, open_room
 from workspace.services import post_message
 
 # One query is always for the key.
+# Two of them are the key and its user, each by its own index.
 BUDGETS = {
-    "/api/agents": 2,
-    "/api/agents/scribe": 2,
-    "/api/agents/scribe/shares": 3,
-    "/api/agents/scribe/permissions": 3,
-    "/api/agents/scribe/keys": 3,
-    "/api/agents/scribe/loops": 5,  # agent, loops, runs in flight, places in line
-    "/api/agents/scribe/loops?status=queued": 5,
-    "/api/loops": 4,
-    "/api/loops?agent=scribe": 5,
-    "/api/loops/{loop}": 6,  # loop, runs, verdicts, run in flight, place in line; who started it needs no access
-    "/api/executions": 3,
-    "/api/executions?agent=scribe&trigger=loop&status=queued": 4,
-    "/api/executions/{execution}": 5,  # execution, access, place in line, verdicts
-    "/api/executions/{ended}/trajectory": 4,
-    "/api/keys": 2,
-    "/api/rooms": 3,  # rooms, names
-    "/api/rooms?search=Say": 3,
+    "/api/agents": 3,
+    "/api/agents/scribe": 3,
+    "/api/agents/scribe/shares": 4,
+    "/api/agents/scribe/permissions": 4,
+    "/api/agents/scribe/keys": 4,
+    "/api/agents/scribe/loops": 6,  # agent, loops, runs in flight, places in line
+    "/api/agents/scribe/loops?status=queued": 6,
+    "/api/loops": 5,
+    "/api/loops?agent=scribe": 6,
+    "/api/loops/{loop}": 7,  # loop, runs, verdicts, run in flight, place in line; who started it needs no access
+    "/api/executions": 4,
+    "/api/executions?agent=scribe&trigger=loop&status=queued": 5,
+    "/api/executions/{execution}": 6,  # execution, access, place in line, verdicts
+    "/api/executions/{ended}/trajectory": 5,
+    "/api/keys": 3,
+    "/api/rooms": 4,  # rooms, names
+    "/api/rooms?search=Say": 4,
     # place, messages, its loops with their runs in flight and places in line, who takes part, turns, places in line
-    "/api/rooms/{room}": 9,
-    "/api/rooms/{room}?since=1": 9,
-    "/api/rooms/{room}/participants": 3,
-    "/api/rooms/{room}/work": 8,  # place, under way, ended, how many of them, places in line, turns, loops
-    "/api/rooms/{room}/work?all=true": 7,
-    "/api/rooms/{room}/loops": 5,
+    "/api/rooms/{room}": 10,
+    "/api/rooms/{room}?since=1": 10,
+    "/api/rooms/{room}/participants": 4,
+    "/api/rooms/{room}/work": 9,  # place, under way, ended, how many of them, places in line, turns, loops
+    "/api/rooms/{room}/work?all=true": 8,
+    "/api/rooms/{room}/loops": 6,
 }
 
 

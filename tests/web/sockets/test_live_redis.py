@@ -125,6 +125,7 @@ def test_a_redis_that_is_away_costs_one_try_and_fails_no_work(redis: Redis, monk
     try:
         for _ in range(10):
             live.publish([EVENT])
+            assert publisher.postman.flush(10)
     finally:
         live.travel_by(None)
         redis.start()

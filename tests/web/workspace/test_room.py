@@ -444,3 +444,20 @@ def test_an_agent_that_comes_in_can_be_mentioned(
     assert 'data-name="outside"' in element(text_of(as_alice.get(path(room))), "div", "mentionable")
     assert 'data-name="outside"' not in before
     assert 'data-name="outside"' in after
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("# Title\n- one `code`", "Title one code"),
+        ("**bold** and *soft*", "bold and soft"),
+        ("snake_case, 2 * 3 > 1", "snake_case, 2 * 3 > 1"),
+    ],
+)
+def test_the_list_shows_what_was_said_last_as_plain_text(
+    as_alice: Client, alice: Any, open_a_room: OpenRoom, said: str, shown: str
+) -> None:
+    room = open_a_room()
+    say(alice, room, said)
+
+    assert f"<bdi>{shown}</bdi>" in element(text_of(as_alice.get("/workspace/list/")), "li", f"in-{room.pk}")
