@@ -9,6 +9,7 @@ from agents.models import Agent, AgentPermission, AgentShare
 from agents.queries import owns
 from agents.runtimes.isolation import isolation_of
 from agents.runtimes.registry import runtime
+from agents.runtimes.settings import Home
 from trinity.kernel.durations import limit_text
 from trinity.kernel.vocabulary import Tone
 
@@ -85,5 +86,6 @@ def settings_of(viewer: Viewer, agent: Agent) -> AgentSettings:
             isolation_of(agent.runtime_settings),
             starts_a_process=not runtime(agent.runtime).answers_in_worker,
             names_folders=owned,
+            operator_home=agent.runtime_settings.get("home") == Home.OPERATOR,
         ),
     )

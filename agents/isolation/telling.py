@@ -14,14 +14,23 @@ class Hold:
     sentence: str
 
 
-def holds_of(wanted: Isolation, *, starts_a_process: bool = True, names_folders: bool = True) -> list[Hold]:
+def holds_of(
+    wanted: Isolation, *, starts_a_process: bool = True, names_folders: bool = True, operator_home: bool = False
+) -> list[Hold]:
     """What an agent with this isolation is held by, and what it is free to do all the same.
 
     Which folders its host has is for those only who may change the agent; others read how many.
     """
     if not starts_a_process:
         return [Hold(True, "It answers from a list and starts no process: it reaches nothing.")]
-    return [*_of_account(wanted), *_of_files(wanted.bwrap, names_folders), *_of_memory(wanted), *_of_processes(wanted)]
+    home = [Hold(False, "Its home is that of Trinity's account, with its logins and keys.")] if operator_home else []
+    return [
+        *_of_account(wanted),
+        *home,
+        *_of_files(wanted.bwrap, names_folders),
+        *_of_memory(wanted),
+        *_of_processes(wanted),
+    ]
 
 
 def _of_account(wanted: Isolation) -> Iterator[Hold]:

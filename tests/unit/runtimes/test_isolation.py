@@ -85,6 +85,14 @@ def test_what_holds_and_what_does_not_stand_side_by_side():
     assert not user["It may use all memory of its host."]
 
 
+def test_the_operators_home_is_said_to_be_open():
+    told_of_home = [
+        hold for hold in holds_of(Isolation(bwrap=Bubblewrap()), operator_home=True) if "logins" in hold.sentence
+    ]
+
+    assert [hold.holds for hold in told_of_home] == [False]
+
+
 def test_an_agent_that_starts_nothing_reaches_nothing():
     (only,) = holds_of(Isolation(), starts_a_process=False)
 
