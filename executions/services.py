@@ -28,6 +28,9 @@ from trinity.kernel.statements import Statement, carry_out
 ENDED, LINE = "ended", "line"  # what is asked together with the lock
 
 
+CAME_LATE = "Its outcome came after it had been given up: the reply and the cost are from then."
+
+
 @dataclass(frozen=True, slots=True)
 class Claimant:
     """A worker as a claim names it."""
@@ -183,7 +186,10 @@ def _worth_waiting(step: AgentStep, execution: Execution, away: Away) -> dt.date
 
 
 def _put_back(step: AgentStep, execution: Execution, outcome: Outcome, until: dt.datetime) -> bool:
-    columns: dict[str, Any] = cost_columns(execution, outcome) | {
+    cost = cost_columns(execution, outcome)
+    columns: dict[str, Any] = {
+        "cost_nano": cost["cost_nano"] or None,  # a call in vain that was free says nothing of the run's cost
+        "cost_estimated": cost["cost_estimated"],
         "status": ExecutionStatus.QUEUED,
         "not_before": until,
         "waits_for_model": outcome.away.kind if outcome.away else "",
@@ -202,6 +208,8 @@ def _put_back(step: AgentStep, execution: Execution, outcome: Outcome, until: dt
     _remember(execution, columns)
     tell(step, execution, ExecutionEvent.EXECUTION_WAITING)
     receiver_of(execution).waits(step, execution, outcome)
+    if step.agent.archived_at is not None and execution.waiting:  # it was archived meanwhile: nobody would take it
+        withdraw(step, execution)
     return True
 
 
@@ -256,13 +264,15 @@ def _claim_of(execution: Execution) -> dict[str, Any]:
 def _keep_late_outcome(execution: Execution, outcome: Outcome) -> None:
     """A lost execution whose outcome arrives after all keeps its status, and gets the text and the cost.
 
-    A silent one does not wipe out what was saved of the lost run's output.
+    The first one counts, and a note says so. A silent one does not wipe out what was saved of the lost run's output.
     """
-    kept = reply_columns(outcome) | cost_columns(execution, outcome)
+    kept = reply_columns(outcome) | cost_columns(execution, outcome) | {"notes": [CAME_LATE]}
     if not kept["response"]:
         del kept["response"]
+    if outcome.cost_nano is None and "response" not in kept:
+        return
     lost = Execution.objects.filter(pk=execution.pk, attempt=execution.attempt, error_kind=ErrorKind.LOST)
-    lost.filter(status=ExecutionStatus.FAILED, cost_nano=execution.cost_nano).update(**kept)
+    lost.filter(status=ExecutionStatus.FAILED, notes=[]).update(**kept)
 
 
 def _remember(execution: Execution, columns: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts.sockets import viewer_of_scope
 from accounts.viewers import Viewer
-from agents.queries import agent_for, heard_agents
+from agents.queries import heard_agent, heard_agents
 from trinity import live_groups
 from trinity.kernel.errors import Refused
 
@@ -123,15 +123,14 @@ class AgentSocket(LiveSocket):
     """Tells of one agent."""
 
     def groups_of(self, viewer: Viewer) -> set[str]:
-        name = self.scope["url_route"]["kwargs"]["name"]
-        return {live_groups.group_of(agent_for(viewer, name, archived=True).pk)}
+        return {live_groups.group_of(heard_agent(viewer, self.scope["url_route"]["kwargs"]["name"]))}
 
 
 class LoopsSocket(LiveSocket):
     """Tells of all agents that one may see; one that is shared later is heard of soon after."""
 
     def groups_of(self, viewer: Viewer) -> set[str]:
-        return {live_groups.group_of(pk) for pk in heard_agents(viewer).values_list("pk", flat=True)}
+        return {live_groups.group_of(pk) for pk in heard_agents(viewer).order_by().values_list("pk", flat=True)}
 
 
 class NoSocket(AsyncWebsocketConsumer):  # type: ignore[misc]

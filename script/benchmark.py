@@ -63,7 +63,7 @@ def _bench(chosen: argparse.Namespace, until_the_end: ExitStack) -> Bench:
     servers = until_the_end.enter_context(throwaway_servers(folder=where, safe_on_disk=chosen.disk))
     folder = until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="trinity-bench-", dir=where))
     rounds = chosen.rounds or (3 if chosen.quick else 7)
-    return Bench(servers, Path(folder), chosen.quick, rounds, frozenset(chosen.only or ()))
+    return Bench(servers, Path(folder), chosen.quick, rounds, frozenset(chosen.only or ()), chosen.soak or 0)
 
 
 def _measured(bench: Bench, name: str) -> list[Figure]:
@@ -113,6 +113,14 @@ def _options() -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="the short form: fewer rounds and rows, some minutes")
     add("--rounds", type=int, help="how many rounds (by default 3 in the short form, 7 in the long one)")
     add("--only", action="append", choices=CONTENDERS, help="in `steps` only this contender; may be repeated")
+    add(
+        "--soak",
+        type=int,
+        nargs="?",
+        const=600,
+        metavar="SECONDS",
+        help="in `live` only the sockets, on either stack for so long (by default 600), and whether memory stays flat",
+    )
     add("--disk", action="store_true", help="on the disk, each commit waiting for it: for information")
     add("--json", type=Path, metavar="FILE", help="write the figures there as well")
     return parser

@@ -7,6 +7,7 @@ from accounts import views as accounts
 from agents import views as agents
 from agents.models import NAME_PATTERN
 from executions import views as executions
+from executions.adding import views as adding
 from loops.pages import agent, agent_tabs, dashboard, loop
 from workspace.pages import acts, rail_doors, room
 
@@ -59,6 +60,9 @@ urlpatterns = [
     path("account/password/", accounts.ChangePassword.as_view(), name="password_change"),
     path("account/keys/", accounts.api_keys, name="api-keys"),
     path("account/keys/<slug:prefix>/revoke/", accounts.revoke_api_key, name="revoke-api-key"),
+    path("add-agent/", adding.add_agent, name="add-agent"),
+    path("add-agent/<execution:execution_id>/", adding.agent_check, name="agent-check"),
+    path("add-agent/<execution:execution_id>/card/", adding.agent_check_card, name="agent-check-card"),
     path("agents/<agent:name>/", agent_tabs.overview_tab, name="agent"),
     path("agents/<agent:name>/overview/", agent_tabs.overview, name="agent-overview"),
     path("agents/<agent:name>/head/", agent.agent_head, name="agent-head"),

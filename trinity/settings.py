@@ -213,7 +213,7 @@ STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(TRINITY_HOME / "staticfile
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+CHANNEL_LAYERS = {"default": {"BACKEND": "trinity.live_layer.LiveLayer"}}
 
 # --- safety -----------------------------------------------------------------------------------------------
 HTTPS = env.bool("HTTPS", default=False)

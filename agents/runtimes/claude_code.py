@@ -79,6 +79,8 @@ class ClaudeCodeRuntime:
         if heard.tools is not None:
             _mark_unreached(heard, _servers(printed.call, settings))
         outcome = stream_json.judge(heard, printed)
+        if unknown := _unknown_approvals(heard, printed.call, settings):
+            outcome = replace(outcome, notes=(*outcome.notes, _not_there("Approved", unknown)))
         missing = _missing_tools(heard, printed.call)
         if not missing:
             return outcome
@@ -184,9 +186,21 @@ def _missing_tools(heard: Heard, call: AgentCall | None) -> list[str]:
     return [tool for tool in call.allowed_tools if not {tool, _SAME_TOOLS.get(tool, tool)} & there]
 
 
+def _unknown_approvals(heard: Heard, call: AgentCall | None, settings: Mapping[str, Any]) -> list[str]:
+    """Approved tools that this version does not have: it says nothing of a rule for a tool that is not there."""
+    if heard.tools is None or (call is not None and call.allowed_tools is not None):
+        return []
+    names = dict.fromkeys(rule.partition("(")[0].strip() for rule in settings["approved_tools"])
+    return [name for name in names if not name.startswith("mcp__") and _SAME_TOOLS.get(name, name) not in heard.tools]
+
+
+def _not_there(how: str, tools: list[str]) -> str:
+    return f"{how}, but not among the tools of this agent: {', '.join(tools)}."
+
+
 def _without_tools(outcome: Outcome, missing: list[str], *, all_missing: bool) -> Outcome:
     """Of several allowed tools one may be unknown to a version; none at all was surely not meant."""
-    sentence = f"Allowed, but not among the tools of this agent: {', '.join(missing)}."
+    sentence = _not_there("Allowed", missing)
     noted = replace(outcome, notes=(*outcome.notes, sentence))
     if not outcome.succeeded or not all_missing:
         return noted

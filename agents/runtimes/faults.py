@@ -74,6 +74,12 @@ _BY_SENTENCE = tuple(
         (r"(?:the |selected )?model is (?:at capacity|overloaded)|overloaded\b", ErrorKind.OVERLOADED),
     )
 )
+_UNKNOWN_MODEL = re.compile(
+    r"\bmodels?\b[^\n]{0,120}\b(?:may not|does not|doesn['’]t) exist\b"
+    r"|\bmodel\b[\s\"'`(:][^\n]{0,60}\bnot (?:found|supported)\b"
+    r"|\bmodel_not_found\b|\bnot_found_error\b[^\n]{0,80}\bmodel\b",
+    re.I,
+)
 _STATUS_IN_TEXT = re.compile(
     r"(?:API Error[^0-9]{0,40}|unexpected status\s+|exceeded retry limit, last status:\s+)(\d{3})\b", re.I
 )
@@ -133,4 +139,6 @@ def kind_of(said: str, *, status: int | None = None, words: tuple[object, ...] =
 def advised(kind: ErrorKind, said: str) -> str:
     """The sentence for a person: what it is, what to do, and the agent's own words."""
     advice = _ADVICE[kind]
+    if kind is ErrorKind.AGENT_ERROR and _UNKNOWN_MODEL.search(said):
+        advice = "The model's service does not know this model. Correct `model` of the agent or of the loop."
     return f"{advice} It said: {cut_middle(said, SAID_CHARACTERS)}" if said else advice

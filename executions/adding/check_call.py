@@ -98,7 +98,8 @@ def _facts(execution: Execution) -> tuple[tuple[str, str], ...]:
 
 def _cost(execution: Execution) -> str:
     if execution.cost_nano is None:
-        return "unknown: it tells no cost, and its model has no known price"
+        answered = execution.status == ExecutionStatus.COMPLETED
+        return "unknown: it tells no cost, and its model has no known price" if answered else ""
     estimate = " (an estimate)" if execution.cost_estimated else ""
     return f"{dollars_text(execution.cost_nano)}{estimate}, when it does nothing else"
 

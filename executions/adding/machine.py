@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.models import Agent
 from agents.runtimes.registry import RuntimeName
 from executions.adding.logins import Login, claude_login, codex_key_names, codex_login
 from executions.worker.environment import ALLOWED, ALLOWED_PREFIXES
@@ -126,6 +127,12 @@ def look_for(known: KnownProgram, environ: Mapping[str, str], *, program: str = 
     login = _login_of(known, path, seen)
     missing = "" if login.usable else _nobody(known, login)
     return Found(known, path, version[0], login, variables, missing)
+
+
+def program_of(agent: Agent) -> Found | None:
+    """The program of an agent as it is on this machine; None for a runtime that is not known beforehand."""
+    known = KNOWN.get(RuntimeName(agent.runtime))
+    return look_for(known, os.environ, program=agent.runtime_settings["program"]) if known is not None else None
 
 
 def find_program(name: str, environ: Mapping[str, str]) -> str | None:

@@ -25,6 +25,7 @@ class Bench:
     quick: bool
     rounds: int
     only: frozenset[str] = frozenset()  # contenders; empty: all
+    soak_seconds: int = 0  # in `live`: only the sockets, for so long
     not_measured: list[str] = field(default_factory=list)
     _made: int = 0
 

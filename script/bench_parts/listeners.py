@@ -4,8 +4,9 @@ import asyncio
 import base64
 import json
 import os
+import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +21,14 @@ class Heard:
 
     agent: str
     events: list[tuple[str, int, float]] = field(default_factory=list)
+    timed: int = 0  # how many of them came within the time
+    known: dict[str, int] = field(default_factory=dict)  # the newest version of each loop, heard or read
+    cuts: int = 0  # how often its line was cut
     closed: int = 0  # the code, when the server closed it
+
+    def know(self, loop: str, version: int) -> None:
+        """An older version is no news."""
+        self.known[loop] = max(version, self.known.get(loop, 0))
 
 
 async def listen(port: int, path: str, key: str, heard: Heard, ready: asyncio.Event) -> None:
@@ -47,6 +55,7 @@ def _note(event: dict[str, Any], heard: Heard, ready: asyncio.Event) -> None:
     else:
         sent = _seconds(event["timestamp"])
         heard.events.append((event["loop_id"], event["version"], (time.time() - sent) * 1000))
+        heard.know(event["loop_id"], event["version"])
 
 
 def _say_beat(writer: asyncio.StreamWriter) -> None:
@@ -90,24 +99,62 @@ async def _frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     return first & 0x0F, await reader.readexactly(length)
 
 
-async def hear_for(port: int, agents: Sequence[str], each: int, key: str, seconds: float) -> list[Heard]:
-    """`each` sockets on every agent, for so long; all are open before the time begins."""
-    heard = [Heard(agent) for agent in agents for _ in range(each)]
-    opened = [asyncio.Event() for _ in heard]
-    tasks = []
-    for one, ready in zip(heard, opened, strict=True):
-        tasks.append(asyncio.create_task(listen(port, f"/ws/agents/{one.agent}/", key, one, ready)))
-        if len(tasks) % 50 == 0:
-            await asyncio.gather(*(one.wait() for one in opened[: len(tasks)]))
-    await asyncio.gather(*(one.wait() for one in opened))
-    await asyncio.sleep(2)  # what had piled up meanwhile is done
-    for one in heard:
-        one.events.clear()
-    await asyncio.sleep(seconds)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    return heard
+@dataclass
+class Hearing:
+    """`each` sockets on every agent. `read` answers the versions that a page of the agent would show now."""
+
+    port: int
+    key: str
+    agents: Sequence[str]
+    each: int
+    read: Callable[[str], dict[str, int]]
+    tasks: dict[int, "asyncio.Task[None]"] = field(default_factory=dict)
+
+    async def hear(
+        self, seconds: float, look: Callable[[], None], samples: int, finish: Callable[[], None]
+    ) -> list[Heard]:
+        """Hear for so long, looking at something `samples` times, then until `finish` has made an end of all loops.
+
+        All sockets are open before the time begins. Every tenth is cut once, stays away for a moment, and comes back.
+        """
+        heard = [Heard(agent) for agent in self.agents for _ in range(self.each)]
+        for place in range(0, len(heard), 50):
+            await asyncio.gather(*(self._open(at, heard[at]) for at in range(place, min(place + 50, len(heard)))))
+        await asyncio.sleep(2)  # what had piled up meanwhile is done
+        for one in heard:
+            one.events.clear()
+        cuts = [asyncio.create_task(self._cut(at, one, seconds)) for at, one in enumerate(heard) if at % 10 == 0]
+        for _ in range(samples):
+            await asyncio.sleep(seconds / samples)
+            await asyncio.to_thread(look)
+        await asyncio.gather(*cuts)
+        for one in heard:
+            one.timed = len(one.events)
+        await asyncio.to_thread(finish)
+        await asyncio.sleep(2)
+        await self._close(list(self.tasks))
+        return heard
+
+    async def _open(self, at: int, heard: Heard) -> None:
+        ready = asyncio.Event()
+        path = f"/ws/agents/{heard.agent}/"
+        self.tasks[at] = asyncio.create_task(listen(self.port, path, self.key, heard, ready))
+        await ready.wait()
+
+    async def _close(self, places: Sequence[int]) -> None:
+        for at in places:
+            self.tasks[at].cancel()
+        await asyncio.gather(*(self.tasks[at] for at in places), return_exceptions=True)
+
+    async def _cut(self, at: int, heard: Heard, seconds: float) -> None:
+        """As a page does that was cut off: once the line is back, everything that is shown is read again."""
+        await asyncio.sleep(seconds * random.uniform(0.1, 0.8))  # noqa: S311 - spreads the cuts
+        await self._close([at])
+        heard.cuts += 1
+        await asyncio.sleep(min(seconds * 0.1, 8.0))
+        await self._open(at, heard)
+        for loop, version in (await asyncio.to_thread(self.read, heard.agent)).items():
+            heard.know(loop, version)
 
 
 async def come_and_go(port: int, path: str, key: str, times: int) -> None:

@@ -44,6 +44,14 @@ def _pss_kib(process: Path) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
 
 
+def open_files(program: Program) -> int | None:
+    """Files and sockets that the program itself holds open."""
+    try:
+        return len(os.listdir(PROC / str(program.pid) / "fd"))
+    except OSError:
+        return None
+
+
 def mentioning(folder: str) -> list[int]:
     """Processes whose command or environment names the folder, or one in it."""
     wanted, found = folder.encode(), []

@@ -20,6 +20,9 @@
     const id = answer.getResponseHeader("X-Request-ID");
     say(`The server answered ${answer.status}${id ? ` (request ${id})` : ""}. What you see may be old.`);
   });
+  document.addEventListener("htmx:sendError", (event) => {
+    if (!event.detail.elt.dataset.live) say("The server was not reached. What you typed is still here: try again once the page is live.");
+  });
   document.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.successful) say("");
   });

@@ -117,6 +117,29 @@ def test_a_session_that_ended_is_said_and_what_was_typed_stays(
     witness.forget("401", "403", "htmx:")
 
 
+def test_what_could_not_be_sent_is_said_and_sent_again_it_is_done_once(
+    open_page: Open, make_agent: Agents, cable: Cable, witness: Witness
+) -> None:
+    agent = make_agent([{"response": "x"}])
+    page = open_page(f"/agents/{agent}/loops/", address=cable.address)
+    page.click("#run-loop-door > summary")
+    page.fill("#id_message", "Not lost")
+    page.fill("#id_max_runs", "1")
+    witness.forget("ERR_", "WebSocket", "sendError", "htmx:")
+    cable.cut()
+
+    page.click("#run-loop form button.primary")
+
+    expect(page.locator("#trouble")).to_contain_text("The server was not reached")
+    expect(page.locator("#id_message")).to_have_value("Not lost")
+    cable.mend()
+    expect(page.locator("#connection")).to_have_text("Live", timeout=RECONNECTS)
+    page.click("#run-loop form button.primary")
+    expect(page.locator("article.loop")).to_have_count(1)
+    expect(page.locator("#trouble")).to_be_hidden()
+    witness.hosts.discard(cable.host)
+
+
 def test_an_error_of_ours_stands_on_top_with_its_request_id(
     open_page: Open, make_agent: Agents, witness: Witness
 ) -> None:

@@ -61,6 +61,7 @@ class Call:
     said: Said | None = None
     late_reply: str = ""
     late_cost: int | None = None
+    came_late: bool = False
     in_vain: int = 0  # what its calls cost that met a model which was away
 
 
@@ -221,7 +222,8 @@ class Engine:
                 self._put_back(call, said)
                 return call.status == "queued"
             self._close(call, said)
-        elif call.said is not None and call.said.lost and call.attempt == attempt and call.late_cost is None:
+        elif call.said is not None and call.said.lost and call.attempt == attempt and not call.came_late:
+            call.came_late = bool(said.reply) or said.cost is not None
             call.late_reply = said.reply or call.late_reply
             call.late_cost = said.cost
         return False
@@ -243,6 +245,8 @@ class Engine:
         call.not_before = self.patience_ends(call)  # at the latest; the machine reads the moment itself
         if call.loop is not None and call.loop.guardrail(self.now):
             self._end(call.loop, call.loop.guardrail(self.now))
+        if call.agent.archived:
+            call.status = "cancelled"
 
     def _close(self, call: Call, said: Said) -> None:
         call.said = said

@@ -61,10 +61,20 @@ def test_a_late_outcome_moves_neither_the_loop_nor_its_version(given_up: tuple[L
 def test_the_first_late_outcome_counts_and_a_doubled_one_changes_nothing(given_up: tuple[Loop, Execution]) -> None:
     _, ours = given_up
 
-    settle(ours, success("first", 0.25))
+    settle(ours, success("first", 0))
     settle(ours, success("second", 0.50))
 
-    assert (again(ours).response, again(ours).cost_nano) == ("first", NANO // 4)
+    assert (again(ours).response, again(ours).cost_nano) == ("first", 0)
+    assert "came after it had been given up" in again(ours).notes[0]
+
+
+def test_a_silent_late_outcome_does_not_keep_the_real_one_out(given_up: tuple[Loop, Execution]) -> None:
+    _, ours = given_up
+
+    settle(ours, lost())
+    settle(ours, success("the whole answer", 0.25))
+
+    assert (again(ours).response, again(ours).cost_nano) == ("the whole answer", NANO // 4)
 
 
 def test_a_late_outcome_without_text_leaves_what_was_saved_of_the_lost_run(given_up: tuple[Loop, Execution]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.viewers import Viewer
+from agents.services import archive_agent
 from executions import services as executions
 from executions.models import Execution
 from executions.services import settle, take, take_over
@@ -320,6 +321,18 @@ def test_a_lost_run_keeps_what_its_calls_in_vain_cost_and_takes_its_late_outcome
     assert (again(seen).cost_nano, again(seen).response) == (to_nano(0.12), "after all")
     assert again(loop).spent_nano == to_nano(0.02), "a late outcome's cost stays with its execution"
     assert check_loop(again(loop)) == []
+
+
+def test_a_call_whose_agent_was_archived_meanwhile_does_not_wait_for_ever(
+    agent: Any, alice: Any, still_clock: StillClock
+) -> None:
+    execution = queue_chat(agent)
+    claimed = take(agent.pk, WORKER)
+    archive_agent(Viewer(user=alice), agent)
+
+    settle(claimed, model_away())
+
+    assert again(execution).status == ExecutionStatus.CANCELLED
 
 
 def test_a_loop_whose_model_is_away_is_not_parked(away: Callable[..., Any], still_clock: StillClock) -> None:

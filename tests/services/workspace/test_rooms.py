@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from accounts.viewers import Viewer
 from agents.models import AgentPermission
 from executions.models import Execution
-from executions.services import settle
+from executions.services import settle, take
 from executions.vocabulary import ExecutionStatus
-from tests.engine import again, failure, success
+from tests.engine import WORKER, again, failure, success
 from tests.services.workspace.conftest import Talk
 from trinity.kernel.errors import Refused
 from workspace.models import Message, Participant, Room, Turn
@@ -214,6 +214,21 @@ def test_a_closed_room_takes_nothing_stays_readable_and_says_why(
     assert (talk.room.close_reason, talk.room.closed_by) == (CloseReason.BY_SOMEBODY, alice)
     assert {turn.ending for turn in Turn.objects.all()} == {TurnEnding.WITHDRAWN}
     assert Execution.objects.get().status == ExecutionStatus.CANCELLED
+
+
+def test_a_turn_that_was_left_in_the_line_when_its_room_was_closed_does_not_begin(
+    open_talk: OpenTalk, agent: Any, alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = open_talk()
+    talk.says(alice, "Go")
+    monkeypatch.setattr("workspace.turns.move_turns_of", lambda room_id: None)  # the process ends here
+    close_room(Viewer(user=alice), talk.id)
+    assert Execution.objects.get().status == ExecutionStatus.QUEUED
+
+    assert take(agent.pk, WORKER) is None
+
+    assert Execution.objects.get().status == ExecutionStatus.CANCELLED
+    assert Turn.objects.get().ending == TurnEnding.WITHDRAWN
 
 
 def test_what_is_in_flight_when_a_room_is_closed_finishes_and_wakes_nobody(

@@ -106,3 +106,26 @@ def test_the_sentence_says_what_to_do_and_then_what_the_agent_said():
 
 def test_a_long_error_is_cut_in_the_sentence():
     assert len(fault("x" * 100_000, now=NOW).sentence) < 2_200
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "There's an issue with the selected model (claude-oups-9). It may not exist or you may not have access to it.",
+        "The model `gpt-55` does not exist or you do not have access to it.",
+        'API Error: 404 {"type":"error","error":{"type":"not_found_error","message":"model: claude-oups-9"}}',
+        "The requested model 'gpt-55' is not supported",
+    ],
+)
+def test_a_model_that_the_service_does_not_know_is_named_with_what_to_correct(said):
+    found = fault(said, now=NOW, status=404)
+
+    assert found.kind is ErrorKind.AGENT_ERROR
+    assert found.sentence.startswith("The model's service does not know this model. Correct `model`")
+    assert said in found.sentence
+
+
+def test_another_error_that_speaks_of_a_model_is_not_taken_for_an_unknown_one():
+    found = fault("The file model.py was not found in /workspace/models.", now=NOW)
+
+    assert "Correct `model`" not in found.sentence

@@ -8,6 +8,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from agents.runtimes.registry import runtime
+from executions.adding import check_call
+from executions.models import Execution
 from tests.web.pages.conftest import Stage
 
 OPEN_TO_ALL = {"login", "logout"}
@@ -41,6 +43,7 @@ def page_names() -> Iterator[str]:
                 yield one.name
 
 
+FOR_ADMINS = {"add-agent"}
 MEMBER_PAGES = sorted(set(page_names()) - OPEN_TO_ALL - FOR_CLIENTS_TOO)
 
 
@@ -62,6 +65,7 @@ def real(stage: Stage, bob: Any) -> dict[str, str]:
     room = open_room(stage.viewer, read_room({"agents": [stage.agent.name], "text": "Hello", "title": "Docs"}))
     add_participant(stage.viewer, room.pk, user=bob.username)
     execution = loop.runs.first().execution_id
+    Execution.objects.filter(pk=execution).update(prompt=check_call.PROMPT)  # so that the pages of checks know it
     key = create_key(user=stage.viewer.user, name="laptop").key
     return {
         "loop_id": loop.pk,
@@ -123,11 +127,17 @@ def test_to_who_takes_no_part_a_room_does_not_exist(
             assert real["name"] not in response.content.decode()
 
 
-@pytest.mark.parametrize("name", MEMBER_PAGES)
+@pytest.mark.parametrize("name", sorted(set(MEMBER_PAGES) - FOR_ADMINS))
 def test_who_shares_the_agent_sees_its_pages(name: str, real: dict[str, str], as_bob: Client) -> None:
     response = as_bob.get(address(name, real))
 
     assert response.status_code in (200, 405)
+
+
+@pytest.mark.parametrize("name", sorted(FOR_ADMINS))
+def test_what_runs_code_on_the_server_is_for_admins(name: str, real: dict[str, str], as_bob: Client) -> None:
+    assert as_bob.get(address(name, real)).status_code == 403
+    assert as_bob.post(address(name, real)).status_code == 403
 
 
 @pytest.mark.parametrize("name", ["start-agent", "stop-agent", "share-agent", "unshare-agent", "abandon-execution"])
