@@ -1,8 +1,9 @@
 # One image for every process of the Procfile. It holds no secret: all settings come from the environment.
 FROM python:3.13-slim AS packages
 RUN python -m venv /opt/trinity/venv
-COPY requirements.txt /opt/trinity/
-RUN /opt/trinity/venv/bin/pip install --no-cache-dir --require-hashes --no-deps -r /opt/trinity/requirements.txt
+COPY requirements.txt requirements-model.txt /opt/trinity/
+RUN /opt/trinity/venv/bin/pip install --no-cache-dir --require-hashes --no-deps \
+    -r /opt/trinity/requirements.txt -r /opt/trinity/requirements-model.txt
 
 FROM python:3.13-slim
 # git: what a run committed is read from its agent's workspace.

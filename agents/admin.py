@@ -12,6 +12,7 @@ from accounts.pages import viewer_of_page
 from agents import services
 from agents.models import Agent, AgentPermission, AgentShare
 from agents.parameters import check_runtime, check_workspace, read_changes, read_new_agent
+from agents.probing import probe, probe_changes
 from trinity.kernel.errors import Refused
 from trinity.read_only_admin import ReadOnlyInline
 
@@ -57,12 +58,13 @@ class AgentAdminForm(ModelForm):  # type: ignore[type-arg]
     def _read(self) -> None:
         """What the service will refuse, while the form can still say it at its field."""
         if self.instance.pk is None:
-            read_new_agent(self.given())
+            probe(read_new_agent(self.given()))
             return
         now = Agent.objects.get(pk=self.instance.pk)
         columns = read_changes(self.given(), by_admin=True)
         check_workspace(columns, place_now=now.place)
         check_runtime(columns, runtime_now=now.runtime, settings_now=now.runtime_settings)
+        probe_changes(now, columns)
 
     def _refuse(self, refusal: Refused) -> None:
         for path, sentences in (refusal.errors or {"": [refusal.detail]}).items():

@@ -4,8 +4,12 @@ import json
 from dataclasses import dataclass
 
 from accounts.viewers import Viewer
+from agents.isolation.telling import Hold, holds_of
 from agents.models import Agent, AgentPermission, AgentShare
 from agents.queries import owns
+from agents.runtimes.isolation import isolation_of
+from agents.runtimes.registry import runtime
+from agents.runtimes.settings import Home
 from trinity.kernel.durations import limit_text
 from trinity.kernel.vocabulary import Tone
 
@@ -51,6 +55,7 @@ class AgentSettings:
     graders: str
     shares: list[str]
     permissions: list[str]
+    holds: list[Hold]  # what isolates it, and what does not
 
 
 def settings_of(viewer: Viewer, agent: Agent) -> AgentSettings:
@@ -76,5 +81,11 @@ def settings_of(viewer: Viewer, agent: Agent) -> AgentSettings:
         ),
         permissions=list(
             AgentPermission.objects.filter(caller=agent).order_by("target__name").values_list("target__name", flat=True)
+        ),
+        holds=holds_of(
+            isolation_of(agent.runtime_settings),
+            starts_a_process=not runtime(agent.runtime).answers_in_worker,
+            names_folders=owned,
+            operator_home=agent.runtime_settings.get("home") == Home.OPERATOR,
         ),
     )

@@ -15,6 +15,7 @@ from agents import hooks
 from agents.locking import lock_agent
 from agents.models import Agent
 from agents.parameters import check_runtime, check_workspace, read_changes, read_new_agent
+from agents.probing import probe, probe_changes
 from agents.queries import owns
 from agents.record import record
 from agents.vocabulary import AgentStatus
@@ -31,6 +32,7 @@ def create_agent(viewer: Viewer, given: Mapping[str, Any]) -> Agent:
     if Agent.objects.filter(name=columns["name"]).exists():
         raise name_taken()
     columns.setdefault("workspace", own_workspace(columns["name"], columns["place"]))
+    probe(columns)
     try:
         with transaction.atomic():
             agent = Agent.objects.create(owner=viewer.user, **columns)
@@ -44,6 +46,7 @@ def change_agent(viewer: Viewer, agent: Agent, given: Mapping[str, Any]) -> Agen
     """Change what was given: title, limits, model and graders by the owner; all else by admins only (section 1)."""
     refuse_unless_owner(viewer, agent)
     columns = read_changes(given, by_admin=viewer.is_admin)
+    probe_changes(agent, columns)  # before the lock: it may start programs
 
     def change(locked: Agent) -> bool:
         check_workspace(columns, place_now=locked.place)

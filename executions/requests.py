@@ -7,9 +7,9 @@ from typing import Any
 from accounts.services import audit, forbidden
 from accounts.viewers import Viewer
 from accounts.vocabulary import AuditAction
+from agents.calls import refuse_impossible_call
 from agents.models import EXECUTION_TIMEOUT_SECONDS, Agent
 from agents.queries import owns
-from agents.runtimes.registry import runtime
 from executions import nudging
 from executions.models import Execution
 from executions.services import queue_execution, withdraw
@@ -52,8 +52,7 @@ def call_agent_in(step: AgentStep, viewer: Viewer, asked: CallParameters, *, tri
     """Queue one call of the step's agent. Refused when a limit is above the agent's, or it is not running."""
     agent = step.agent
     timeout = _timeout_within(agent, asked)
-    if asked.allowed_tools is not None and not runtime(agent.runtime).restricts_tools(agent.runtime_settings):
-        raise refused_field("allowed_tools", f"The runtime {agent.runtime} cannot restrict tools; leave this out.")
+    refuse_impossible_call(agent, model=asked.model, allowed_tools=asked.allowed_tools)
     if not agent.running:
         raise agent_not_running(agent)
     execution = queue_execution(

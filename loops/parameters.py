@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents.calls import refuse_impossible_call
 from agents.models import Agent
-from agents.runtimes.registry import runtime
 from loops.vocabulary import OnFailure
 from trinity.kernel import fields
-from trinity.kernel.errors import Refused, refused_field
+from trinity.kernel.errors import refused_field
 from trinity.kernel.money import MAX_NANO, NANO, to_nano
 
 MESSAGE_CHARACTERS = (1, 100_000)
@@ -109,13 +109,7 @@ def check_against_agent(asked: LoopParameters, agent: Agent) -> dict[str, Any]:
             max_duration_seconds=asked.max_duration_seconds,
             timeout_per_run=timeout,
         )
-    if asked.allowed_tools is not None and not runtime(agent.runtime).restricts_tools(agent.runtime_settings):
-        raise tools_not_restricted(agent)
+    refuse_impossible_call(agent, model=asked.model, allowed_tools=asked.allowed_tools)
     columns = {name: getattr(asked, name) for name in LoopParameters.__dataclass_fields__}
     tools = list(asked.allowed_tools) if asked.allowed_tools is not None else None
     return columns | {"timeout_per_run": timeout, "allowed_tools": tools}
-
-
-def tools_not_restricted(agent: Agent) -> Refused:
-    """A runtime that cannot keep the restriction refuses it (section 3); it never ignores it."""
-    return refused_field("allowed_tools", f"The runtime {agent.runtime} cannot restrict tools; leave this out.")

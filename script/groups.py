@@ -47,6 +47,7 @@ class Group:
     without: Sequence[str] = ("schemathesis",)  # plugins that it does not use and that take a second to load
     needs_chromium: bool = False
     needs_agents: bool = False
+    uses_bubblewrap: bool = False  # its tests of sandboxes are left out where there is none
     again: bool = False  # real processes and browsers: what fails is tried once more, alone, and the table says so
 
     @property
@@ -70,9 +71,9 @@ BOTH = (Database.SQLITE, Database.POSTGRESQL)
 GROUPS = (
     Group("unit", [Database.NONE], fast=True),
     Group("architecture", [Database.SQLITE], fast=True),
-    Group("services", BOTH, fast=True),
+    Group("services", BOTH, fast=True, uses_bubblewrap=True),
     Group("web", [Database.SQLITE], fast=True, without=()),  # `script/test --postgres tests/web` tries the other
-    Group("journeys", BOTH, but=["journeys/agents"], again=True),
+    Group("journeys", BOTH, but=["journeys/agents"], again=True, uses_bubblewrap=True),
     Group("browser", [Database.SQLITE], needs_chromium=True, again=True),
     Group("agents", [Database.SQLITE], where="journeys/agents", needs_agents=True, again=True),
 )

@@ -100,6 +100,12 @@ _bring_up_to_date() {
     [ "$1" != requirements-dev.txt ] || cp "$root/requirements.txt" "$venv/.installed-requirements.txt"
 }
 
+# Makes .venv hold FILE beside the rest, where the package index has it; says so where not, and goes on.
+want_packages() {
+    _is_installed "$1" && return
+    (need_packages "$1") || say "Going on without $1: what needs it will be left out."
+}
+
 # Makes .venv hold what FILE (requirements.txt or requirements-dev.txt) pins; costs some milliseconds if it does.
 need_packages() {
     _is_installed "$1" && return

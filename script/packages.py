@@ -23,6 +23,7 @@ class Product(StrEnum):
     REDIS = "Redis"
     CHROMIUM = "Chromium"
     NPM = "npm"
+    BUBBLEWRAP = "bubblewrap"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class PackageManager:
 
 
 def _packages(postgresql: str, redis: str, chromium: str, npm: str) -> dict[Product, str]:
-    return dict(zip(Product, (postgresql, redis, chromium, npm), strict=True))
+    return dict(zip(Product, (postgresql, redis, chromium, npm, "bubblewrap"), strict=True))
 
 
 MANAGERS = (

@@ -97,6 +97,8 @@ class Suite:
                 variables["CHROMIUM"] = str(bring_chromium(may_install=self.chosen.install))
             if group.needs_agents:
                 variables |= bring_agent_programs()
+            if group.uses_bubblewrap:
+                want_bubblewrap(may_install=self.chosen.install)
         except Unavailable as reason:
             yield self._not_run(group.name, database, reason)
             return
@@ -184,6 +186,16 @@ def bring_chromium(*, may_install: bool) -> Path:
     if found is None:
         raise Unavailable("Chromium is not here; the variable CHROMIUM can name one")
     return Path(found)
+
+
+def want_bubblewrap(*, may_install: bool) -> None:
+    """Install bubblewrap where it is missing and can be had; say so where not, and go on."""
+    if shutil.which("bwrap") is not None or not may_install or not sys.platform.startswith("linux"):
+        return
+    try:
+        install(Product.BUBBLEWRAP)
+    except Unavailable as reason:
+        print(f"\n{Product.BUBBLEWRAP}: {reason}", flush=True)
 
 
 def _test_path(word: str) -> str | None:

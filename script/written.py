@@ -23,6 +23,7 @@ def requirements_at_fault(root: Path) -> list[str]:
         *(fault for path in pinned for fault in _unhashed(path)),
         *(fault for path in wanted for fault in _unpinned(path)),
         *_disagreements(root / "requirements.txt", root / "requirements-dev.txt"),
+        *_contradictions(root / "requirements-dev.txt", root / "requirements-model.txt"),
     ]
 
 
@@ -57,6 +58,14 @@ def _disagreements(runtime: Path, everything: Path) -> Iterator[str]:
     for name, version in pins(runtime).items():
         if of_everything.get(name) != version:
             yield f"{everything.name} does not pin {name}=={version} as {runtime.name} does"
+
+
+def _contradictions(everything: Path, beside: Path) -> Iterator[str]:
+    """Both are installed into one environment."""
+    of_everything = pins(everything)
+    for name, version in pins(beside).items():
+        if of_everything.get(name, version) != version:
+            yield f"{beside.name} pins {name}=={version}, and {everything.name} {of_everything[name]}"
 
 
 def _unhashed(path: Path) -> Iterator[str]:

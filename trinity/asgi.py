@@ -1,4 +1,4 @@
-"""ASGI: what Daphne serves, pages and sockets."""
+"""ASGI: what Daphne serves: pages, the MCP door and sockets."""
 
 import os
 
@@ -9,18 +9,23 @@ from django.urls import re_path
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "trinity.settings")
 django.setup(set_prefix=False)  # before anything that holds models
 
+import agents.mcp_tools  # noqa: E402
+import loops.mcp_tools  # noqa: E402
 from agents.models import NAME_PATTERN  # noqa: E402
 from loops.consumers import AgentSocket, LoopsSocket, NoSocket  # noqa: E402
 from trinity import checks, embedded  # noqa: E402
+from trinity.mcp.mount import WithMcp  # noqa: E402
 from trinity.pages_handler import PagesHandler  # noqa: E402
 from workspace.consumers import RoomSocket, RoomsSocket  # noqa: E402
 
 checks.refuse_unsafe_settings()
+agents.mcp_tools.register()
+loops.mcp_tools.register()
 embedded.refuse_to_serve_alone()
 
 application = ProtocolTypeRouter(
     {
-        "http": PagesHandler(),
+        "http": WithMcp(PagesHandler()),
         "websocket": URLRouter(
             [
                 re_path(rf"^ws/agents/(?P<name>{NAME_PATTERN})/\Z", AgentSocket.as_asgi()),

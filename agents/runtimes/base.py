@@ -25,6 +25,8 @@ class ErrorKind(StrEnum):
     TURN_LIMIT = "turn_limit"
     BUDGET = "budget"
     MCP_UNAVAILABLE = "mcp_unavailable"
+    MEMORY_LIMIT = "memory_limit"  # it took more than its isolation lets it
+    PROCESS_LIMIT = "process_limit"
     DISK_FULL = "disk_full"
     BROKEN = "broken"  # Trinity itself failed
 
@@ -55,6 +57,8 @@ class CommandSpec:
     argv: tuple[str, ...]
     stdin: bytes = b""
     env: Mapping[str, str] = field(default_factory=dict)  # beside the allow-list and Trinity's own names
+    env_names: tuple[str, ...] = ()  # variables of the worker to pass on, beside those of the setting `env`
+    reads: tuple[str, ...] = ()  # absolute paths that the program needs, wherever they lie; for a sandbox
     final_types: tuple[str, ...] = ()  # JSON lines whose "type" says that the answer is complete
     interrupt_first: bool = True  # on timeout INT comes before TERM: some agents still print their cost
 
@@ -147,6 +151,14 @@ class Runtime(Protocol):
 
     def activity(self, tail: bytes, settings: Mapping[str, Any]) -> str | None:
         """The last tool and its first argument (≤ 200 characters) from the end of what is printed so far."""
+
+
+@runtime_checkable
+class NeedsMore(Protocol):
+    """A runtime that may lack something on a host where its settings are right."""
+
+    def probe(self, settings: Mapping[str, Any]) -> None:
+        """Refused with what is missing here, and its remedy. Asked when an agent is made or changed."""
 
 
 @runtime_checkable

@@ -15,17 +15,8 @@ from agents.runtimes import stream_json
 from agents.runtimes.base import AgentCall, CommandSpec, Ending, ErrorKind, Outcome, Printed
 from agents.runtimes.claude_events import Heard
 from agents.runtimes.mcp_settings import mcp_servers
-from agents.runtimes.settings import (
-    AWAY_PATIENCE_SECONDS,
-    Setting,
-    WrongValue,
-    a_list,
-    a_text,
-    a_whole_number,
-    cleaned,
-    one_of,
-)
-from agents.runtimes.usage import cost_nano
+from agents.runtimes.settings import AWAY_PATIENCE_SECONDS, Setting, cleaned
+from agents.runtimes.values import WrongValue, a_list, a_text, a_whole_number, dollars_above_0, one_of
 from trinity.kernel.errors import refused_field
 from trinity.kernel.text import clean
 
@@ -233,18 +224,12 @@ def _rule(value: Any) -> str:
     return rule
 
 
-def _dollars(value: Any) -> float:
-    if not cost_nano(value):
-        raise WrongValue("Must be a finite number of dollars above 0.")
-    return float(value)
-
-
 _LIMIT_FLAGS = {"max_turns": "--max-turns", "max_budget_usd": "--max-budget-usd"}
 _SETTINGS = (
     Setting("program", partial(a_text, most=4_096), default="claude"),
     Setting("permission_mode", one_of(PermissionMode), required=True),
     Setting("approved_tools", partial(a_list, check=_rule, least=0, most=MOST_APPROVED), default=[]),
     Setting("max_turns", a_whole_number(1, 10_000)),
-    Setting("max_budget_usd", _dollars),
+    Setting("max_budget_usd", dollars_above_0),
     Setting("mcp_servers", _server_settings, default={}),
 )

@@ -19,8 +19,9 @@ from agents.runtimes.faults import Fault, advised, fault
 from agents.runtimes.keeping import kept_reply, name_of
 from agents.runtimes.lines import json_objects, objects_in, parse
 from agents.runtimes.mcp_settings import mcp_servers
-from agents.runtimes.settings import AWAY_PATIENCE_SECONDS, Setting, a_text, cleaned, one_of
+from agents.runtimes.settings import AWAY_PATIENCE_SECONDS, Setting, cleaned
 from agents.runtimes.usage import price_nano, whole_number
+from agents.runtimes.values import a_text, one_of
 from trinity.kernel.errors import refused_field
 from trinity.kernel.text import clean
 

@@ -7,15 +7,8 @@ from typing import Any
 
 from agents.runtimes import plain, stream_json
 from agents.runtimes.base import AgentCall, CommandSpec, Outcome, Printed
-from agents.runtimes.settings import (
-    MOST_ARGUMENT_BYTES,
-    Setting,
-    WrongValue,
-    a_list,
-    cleaned,
-    one_of,
-    setting_refused,
-)
+from agents.runtimes.settings import MOST_ARGUMENT_BYTES, Setting, cleaned, setting_refused
+from agents.runtimes.values import WrongValue, a_list, one_of
 from trinity.kernel.errors import refused_field
 from trinity.kernel.text import clean
 

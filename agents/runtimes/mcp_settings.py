@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from agents.runtimes.keeping import json_size
-from agents.runtimes.settings import WrongValue
+from agents.runtimes.values import WrongValue
 from trinity.kernel.text import clean
 
 MOST_SERVERS = 50

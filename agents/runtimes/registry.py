@@ -7,6 +7,7 @@ from agents.runtimes.base import Runtime
 from agents.runtimes.claude_code import ClaudeCodeRuntime
 from agents.runtimes.codex import CodexRuntime
 from agents.runtimes.command import CommandRuntime
+from agents.runtimes.model import ModelRuntime
 from agents.runtimes.scripted import ScriptedRuntime
 from trinity.kernel.errors import refused_field
 
@@ -17,6 +18,7 @@ class RuntimeName(StrEnum):
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
     COMMAND = "command"
+    MODEL = "model"
     SCRIPTED = "scripted"
 
 
@@ -24,6 +26,7 @@ _RUNTIMES: dict[RuntimeName, Runtime] = {
     RuntimeName.CLAUDE_CODE: ClaudeCodeRuntime(),
     RuntimeName.CODEX: CodexRuntime(),
     RuntimeName.COMMAND: CommandRuntime(),
+    RuntimeName.MODEL: ModelRuntime(),
     RuntimeName.SCRIPTED: ScriptedRuntime(),
 }
 

@@ -11,8 +11,9 @@ from typing import Any
 from agents.runtimes.base import AgentCall, Away, CommandSpec, Ending, ErrorKind, Outcome, Printed, Step
 from agents.runtimes.faults import AWAY_KINDS
 from agents.runtimes.keeping import RESULT_CHARACTERS, kept_json, kept_reply
-from agents.runtimes.settings import Setting, WrongValue, a_list, a_text, a_whole_number, cleaned
+from agents.runtimes.settings import Setting, cleaned
 from agents.runtimes.usage import cost_nano
+from agents.runtimes.values import WrongValue, a_list, a_text, a_whole_number
 from trinity.kernel import clock
 from trinity.kernel.errors import Broken
 

@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import signal
+import warnings  # noqa: F401 - execvpe loads it, and another account may not be able to
 from enum import StrEnum
 
 from executions.runner import tree
@@ -16,6 +17,7 @@ class Step(StrEnum):
 
     FORK = "fork"
     LIMITS = "limits"
+    ACCOUNT = "account"
     FOLDER = "folder"
     PROGRAM = "program"
 
@@ -28,13 +30,21 @@ class Command:
     """What to run: `argv` in `cwd` with exactly `env`. A limit above the one in force means that one."""
 
     def __init__(
-        self, argv: list[bytes], *, cwd: bytes, env: dict[bytes, bytes], limits: dict[str, int], umask: int
+        self,
+        argv: list[bytes],
+        *,
+        cwd: bytes,
+        env: dict[bytes, bytes],
+        limits: dict[str, int],
+        umask: int,
+        account: dict[str, object] | None = None,
     ) -> None:
         self.argv = argv
         self.cwd = cwd
         self.env = env
         self.limits = limits
         self.umask = umask
+        self.account = account
 
 
 def start(command: Command, stdio: tuple[int, int, int]) -> int:
@@ -73,6 +83,10 @@ def _become(command: Command, stdio: tuple[int, int, int], parent: int, tell: in
         for target, fd in enumerate(stdio):
             os.dup2(fd, target)
         _limit(command.limits)
+        if command.account is not None:
+            step = Step.ACCOUNT
+            _change_account(command.account)
+            tree.die_with(parent)  # a change of account takes this back
         step = Step.FOLDER
         os.chdir(command.cwd)
         step = Step.PROGRAM
@@ -86,6 +100,15 @@ def _become(command: Command, stdio: tuple[int, int, int], parent: int, tell: in
 def _forget_the_runners_signals() -> None:
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)  # what is ignored stays ignored through an exec
+
+
+def _change_account(account: dict[str, object]) -> None:
+    """The groups first: afterwards it may change none."""
+    uid, gid, groups = int(str(account["uid"])), int(str(account["gid"])), account["groups"]
+    os.setgroups(list(groups) if isinstance(groups, list) else [])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+    tree.gain_nothing_more()
 
 
 def _limit(limits: dict[str, int]) -> None:
@@ -103,6 +126,11 @@ def _sentence(step: Step, number: int, command: Command) -> str:
             return f"This machine could not make another process: {reason}."
         case Step.LIMITS:
             return f"The agent's limits could not be set: {reason}."
+        case Step.ACCOUNT:
+            return (
+                f"The agent's account could not be taken on: {reason}. Trinity must run as root for it, or with the"
+                " capabilities CAP_SETUID, CAP_SETGID and CAP_KILL."
+            )
         case Step.FOLDER:
             return _folder_sentence(number, _shown(command.cwd))
         case Step.PROGRAM:

@@ -108,7 +108,12 @@ class Run:
         self._spec = self._read_spec()
         self._env = agent_environment(folder)
         self._command = command.Command(
-            self._spec.argv, cwd=self._spec.cwd, env=self._env, limits=self._spec.limits, umask=umask
+            self._spec.argv,
+            cwd=self._spec.cwd,
+            env=self._env,
+            limits=self._spec.limits,
+            umask=umask,
+            account=self._spec.account,
         )
         self._draft = self._open(files.OUTCOME_DRAFT, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         os.posix_fallocate(self._draft, 0, files.OUTCOME_BYTES)
@@ -121,7 +126,7 @@ class Run:
 
     def carry_out(self) -> None:
         """From the marked folder to the written outcome."""
-        notes = GitNotes(self._spec.cwd, self._env) if self._spec.git else None
+        notes = GitNotes(self._spec.cwd, self._env, self._spec.account) if self._spec.git else None
         began_at, began = time.time(), time.monotonic()
         facts = _nothing_happened() | {"started_at": began_at}
         try:
@@ -163,6 +168,7 @@ class Run:
             "timed_out": vigil.ended_by is EndedBy.DEADLINE,
             "terminated": vigil.ended_by in (EndedBy.REQUEST, EndedBy.FOLDER_GONE),
             "hung": vigil.ended_by is EndedBy.ANSWERED,
+            "limit": vigil.ended_by if vigil.ended_by in (EndedBy.MEMORY, EndedBy.PROCESSES) else None,
             "leftovers_killed": len(vigil.killed),
             "leftovers_alive": 0 if vigil.is_alone else tree.count_descendants(),
         }
@@ -202,6 +208,8 @@ class Run:
             cut_line=cut_line,
         )
         pipe, agent_end = os.pipe()
+        if self._spec.account is not None:  # else it could not open /dev/stdout anew
+            os.fchown(agent_end, int(str(self._spec.account["uid"])), -1)
         return Output(pipe, spool, answer), agent_end
 
     def _open(self, name: str, flags: int) -> int:
@@ -218,6 +226,7 @@ def _nothing_happened() -> dict[str, object]:
         "timed_out": False,
         "terminated": False,
         "hung": False,
+        "limit": None,
         "leftovers_killed": 0,
         "leftovers_alive": 0,
     }

@@ -32,8 +32,9 @@ INHERITED = (
 class GitNotes:
     """Looks at HEAD when the agent is about to start; `compare()` after its end says what came since."""
 
-    def __init__(self, cwd: bytes, env: dict[bytes, bytes]) -> None:
+    def __init__(self, cwd: bytes, env: dict[bytes, bytes], account: dict[str, object] | None = None) -> None:
         self._cwd = cwd
+        self._account = account  # the agent's: git refuses a folder of somebody else's, and rightly so
         self._env = ENVIRONMENT | {name: env[name] for name in INHERITED if name in env}
         self._since: bytes | None = None  # a commit, or the empty tree of a repository that had none
         self._known: list[bytes] = []  # what leads to commits that were there before
@@ -62,7 +63,8 @@ class GitNotes:
 
     def _ask(self, *question: bytes) -> bytes | None:
         """What git answers, or None when it fails, hangs or is not there."""
-        orders = command.Command([b"git", *SETTINGS, *question], cwd=self._cwd, env=self._env, limits={}, umask=0o077)
+        argv = [b"git", *SETTINGS, *question]
+        orders = command.Command(argv, cwd=self._cwd, env=self._env, limits={}, umask=0o077, account=self._account)
         try:
             return _answer_to(orders)
         except (command.NotStarted, OSError):

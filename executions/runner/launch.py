@@ -33,6 +33,15 @@ class RunnerNotStarted(Broken):
         self.reason = reason
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who the agent becomes; the runner must be root, or hold CAP_SETUID, CAP_SETGID and CAP_KILL."""
+
+    uid: int
+    gid: int
+    groups: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerSpec:
     """What to run and within which bounds. Raises Broken when a bound makes no sense."""
@@ -48,6 +57,10 @@ class RunnerSpec:
     tail_bytes: int = 1 * MEBIBYTE
     limits: Mapping[str, int] = field(default_factory=dict)  # beside LIMITS; names as in the module resource
     git: bool = False  # note commits made in cwd
+    account: Account | None = None  # None: that of the runner
+    memory_bytes: int = 0  # of the whole tree; 0: no limit
+    processes: int = 0  # of the whole tree at once; 0: no limit
+    wrapped: bool = False  # argv starts a wrapper that must outlive INT and TERM for what it wraps to answer them
 
     def __post_init__(self) -> None:
         wrong = {
@@ -58,6 +71,8 @@ class RunnerSpec:
             "linger_seconds": not 0 <= self.linger_seconds < math.inf,
             "head_bytes": self.head_bytes < 0,
             "tail_bytes": self.tail_bytes < SMALLEST_TAIL_BYTES,
+            "memory_bytes": self.memory_bytes < 0,
+            "processes": self.processes < 0,
             "limits": any(not name.startswith("RLIMIT_") for name in self.limits),
         }
         named = ", ".join(name for name, is_wrong in wrong.items() if is_wrong)

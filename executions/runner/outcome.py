@@ -39,6 +39,7 @@ class RunnerOutcome:
     timed_out: bool
     terminated: bool  # somebody asked the runner to end it
     hung: bool  # its final object stood there, and it had to be ended
+    limit: str | None  # "memory" or "processes", when it was ended for taking more than it may
     stdout_bytes: int  # printed, whether kept or not
     truncated_bytes: int  # of them cut out of the middle
     stderr_bytes: int
@@ -88,6 +89,7 @@ def _outcome(facts: Mapping[str, Any]) -> RunnerOutcome:
         timed_out=_flag(facts, "timed_out"),
         terminated=_flag(facts, "terminated"),
         hung=_flag(facts, "hung"),
+        limit=_text({"limit": None, **facts}, "limit"),  # an earlier release's runner, still under way, writes none
         stdout_bytes=_count(facts, "stdout_bytes"),
         truncated_bytes=_count(facts, "truncated_bytes"),
         stderr_bytes=_count(facts, "stderr_bytes"),

@@ -24,6 +24,10 @@ class Spec:
         self.tail_bytes = int(orders["tail_bytes"])
         self.limits: dict[str, int] = dict(orders["limits"])
         self.git = bool(orders["git"])
+        self.account: dict[str, object] | None = orders["account"]
+        self.memory_bytes = int(orders["memory_bytes"])
+        self.processes = int(orders["processes"])
+        self.wrapped = bool(orders["wrapped"])
 
 
 def _bytes(text: str) -> bytes:

@@ -18,6 +18,7 @@ from executions.runner.spec import Spec
 from executions.runner.vocabulary import EndedBy
 
 FOLDER_LOOK_SECONDS = 2.0
+MEASURE_SECONDS = 0.25  # how often memory and processes are looked at, where they have a limit
 LAST_WORDS_SECONDS = 1.0  # what the agent left behind may go on printing this long
 LEFTOVER_SECONDS = 0.1  # and this long when it holds no output: time to end by itself
 KILL_ROUND_SECONDS = 0.1
@@ -43,6 +44,7 @@ class Vigil:
         self._lock = lock
         self._deadline = now + spec.timeout_seconds
         self._look_at = now + FOLDER_LOOK_SECONDS
+        self._measure_at = now if spec.memory_bytes or spec.processes else math.inf
         self._steps: list[signal.Signals] = []
         self._act_at = math.inf  # the next step against the agent, or the next round against what it left
         self._give_up_at = math.inf
@@ -73,7 +75,7 @@ class Vigil:
 
     def _wake_at(self) -> float:
         if self.ended_by is None and self.status is None:
-            return min(self._deadline, self._look_at, self._answer_holds_at())
+            return min(self._deadline, self._look_at, self._measure_at, self._answer_holds_at())
         return min(self._act_at, self._give_up_at)
 
     def _answer_holds_at(self) -> float:
@@ -114,11 +116,22 @@ class Vigil:
             self._look_at = now + FOLDER_LOOK_SECONDS
             if os.fstat(self._lock).st_nlink == 0:
                 return EndedBy.FOLDER_GONE
+        if now >= self._measure_at and (limit := self._limit_passed()) is not None:
+            return limit
         if now >= self._answer_holds_at():  # before the deadline: the answer came in time
             return EndedBy.ANSWERED
         return EndedBy.DEADLINE if now >= self._deadline else None
 
+    def _limit_passed(self) -> EndedBy | None:
+        processes, memory_bytes = tree.usage(self._spec.memory_bytes)
+        self._measure_at = time.monotonic() + MEASURE_SECONDS
+        if memory_bytes > self._spec.memory_bytes > 0:
+            return EndedBy.MEMORY
+        return EndedBy.PROCESSES if processes > self._spec.processes > 0 else None
+
     def _steps_for(self, reason: EndedBy) -> list[signal.Signals]:
+        if reason in (EndedBy.MEMORY, EndedBy.PROCESSES):
+            return [signal.SIGKILL]  # asked to end by itself, it would go on taking meanwhile
         interrupt = self._spec.interrupt_first and reason is not EndedBy.ANSWERED
         return [*([signal.SIGINT] if interrupt else []), signal.SIGTERM, signal.SIGKILL]
 
@@ -133,9 +146,12 @@ class Vigil:
         self._act_at = now + self._spec.grace_seconds
         if step is signal.SIGINT:
             # To its group, as Ctrl-C does: a script around the agent must not keep it from the agent
-            os.killpg(self._agent, step)
+            if self._spec.wrapped:
+                tree.signal_group(self._agent, step)
+            else:
+                os.killpg(self._agent, step)
         else:
-            tree.signal_descendants(step)
+            tree.signal_descendants(step, but=self._agent if self._spec.wrapped else None)
         os.kill(self._agent, signal.SIGCONT)  # stopped, it could not answer
 
     def _clear_leftovers(self, now: float) -> None:
@@ -146,4 +162,6 @@ class Vigil:
             self._kill_all()
 
     def _kill_all(self) -> None:
+        if self.ended_by is EndedBy.PROCESSES:
+            tree.freeze_descendants()
         self.killed |= tree.signal_descendants(signal.SIGKILL) - {self._agent}

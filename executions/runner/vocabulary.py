@@ -25,4 +25,6 @@ class EndedBy(StrEnum):
     DEADLINE = "deadline"
     REQUEST = "request"  # somebody sent the runner TERM
     ANSWERED = "answered"  # its final object stood there, and it hung
+    MEMORY = "memory"  # its tree took more than it may
+    PROCESSES = "processes"  # its tree became more than it may
     FOLDER_GONE = "folder_gone"  # nobody could ever read the outcome

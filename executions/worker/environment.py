@@ -2,10 +2,13 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.conf import settings
 
+from agents.isolation.accounts import account_of
+from agents.runtimes.isolation import isolation_of
 from agents.runtimes.settings import Home as HomeKind
 from executions import tokens
 from executions.models import Execution
@@ -27,15 +30,19 @@ ALLOWED_PREFIXES = ("LC_",)
 NEVER = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL")
 COMMANDS = Path(__file__).parent / "agent_bin"  # the `trinity` command (section 7, "Asking the agent to loop")
 
+OUR_COMMAND = (str(COMMANDS), str(COMMANDS.parent / "agent_command.py"))  # what a sandbox must show of it
 
-def agent_environment(execution: Execution, home: Home) -> dict[str, str]:
-    """The whole environment of one call (section 3)."""
+
+def agent_environment(execution: Execution, home: Home, also: Sequence[str] = ()) -> dict[str, str]:
+    """The whole environment of one call (section 3); `also` names variables that the runtime passes on."""
     chosen = execution.agent.runtime_settings
     names = [name for name in os.environ if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)]
-    names += [name for name in chosen["env"] if name in os.environ and name not in NEVER]
+    names += [name for name in (*chosen["env"], *also) if name in os.environ and name not in NEVER]
     environment = {name: os.environ[name] for name in names}
     environment["PATH"] = os.pathsep.join((str(COMMANDS), environment.get("PATH", os.defpath)))
     environment["HOME"] = str(agent_home(execution, home, chosen["home"]))
+    user = isolation_of(chosen).user
+    environment |= {"USER": user, "LOGNAME": user} if user else {}
     return environment | {
         "TRINITY_URL": settings.TRINITY_URL,
         "TRINITY_AGENT": execution.agent.name,
@@ -49,7 +56,13 @@ def agent_environment(execution: Execution, home: Home) -> dict[str, str]:
 
 
 def agent_home(execution: Execution, home: Home, kind: str) -> Path:
-    """`operator`: the account that runs Trinity, with its logins and keys; `own`: a folder in $TRINITY_HOME."""
+    """`operator`: the account that runs Trinity, with its logins and keys; `own`: a folder in $TRINITY_HOME.
+
+    An agent that is another user has that user's home: $TRINITY_HOME is closed to it.
+    """
+    user = isolation_of(execution.agent.runtime_settings).user
+    if user:
+        return Path(account_of(user).home)
     if kind == HomeKind.OPERATOR:
         return Path.home()
     path = home.root / "agents" / execution.agent.name / "home"

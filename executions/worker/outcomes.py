@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from agents.runtimes.base import Ending, ErrorKind, Outcome, Printed
+from agents.runtimes.isolation import MEBIBYTE, isolation_of
 from agents.runtimes.registry import runtime
 from executions.models import Execution
 from executions.runner.outcome import RunnerOutcome
+from executions.runner.vocabulary import EndedBy
 from executions.worker.calls import call_of
 from trinity.kernel.text import clean
 
@@ -40,6 +43,8 @@ def finished(execution: Execution, folder: Path, left: RunnerOutcome) -> Outcome
             error="The run was abandoned: its process and everything that it had started were ended.",
             away=None,
         )
+    if left.limit is not None:
+        outcome = replace(outcome, **_over_its_limit(execution, left.limit), away=None)
     git = left.git
     return replace(
         outcome,
@@ -48,6 +53,20 @@ def finished(execution: Execution, folder: Path, left: RunnerOutcome) -> Outcome
         lines_added=git.added if git else None,
         lines_removed=git.removed if git else None,
     )
+
+
+def _over_its_limit(execution: Execution, limit: str) -> dict[str, Any]:
+    """A run that the runner ended for what it took; what it said before is kept."""
+    wanted = isolation_of(execution.agent.runtime_settings)
+    if limit == EndedBy.MEMORY:
+        kind = ErrorKind.MEMORY_LIMIT
+        what = f"the agent's processes held more than {wanted.memory_bytes // MEBIBYTE:,} MiB of memory together"
+        remedy = "Give it a smaller task, or raise `memory_mb` in the agent's `isolation`."
+    else:
+        kind = ErrorKind.PROCESS_LIMIT
+        what = f"the agent had more than {wanted.processes:,} processes at once"
+        remedy = "Give it a smaller task, or raise `processes` in the agent's `isolation`."
+    return {"ending": Ending.FAILED, "error_kind": kind, "error": f"The run was ended: {what}. {remedy}"}
 
 
 def lost(folder: Path | None, why: str) -> Outcome:

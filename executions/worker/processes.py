@@ -1,20 +1,24 @@
 """Goes on with one execution whose agent is a process: start it, watch it, or read what came of it."""
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
 
+from agents.isolation.accounts import account_of
+from agents.isolation.bubblewrap import wrapped
 from agents.runtimes.base import CommandSpec, ErrorKind, Outcome
+from agents.runtimes.isolation import isolation_of
 from agents.runtimes.registry import runtime
 from executions.models import Execution
 from executions.runner import launch, state
-from executions.runner.launch import RunnerNotStarted, RunnerSpec
+from executions.runner.launch import Account, RunnerNotStarted, RunnerSpec
 from executions.runner.vocabulary import RunnerState
 from executions.worker import outcomes
 from executions.worker.calls import call_of
-from executions.worker.environment import agent_environment
+from executions.worker.environment import OUR_COMMAND, agent_environment
 from executions.worker.home import Home
 from trinity.kernel.crashpoints import CrashPoint, reached
 from trinity.kernel.errors import Refused
@@ -50,9 +54,9 @@ def _start(execution: Execution, folder: Path, home: Home) -> Outcome | None:
     agent = execution.agent
     try:
         command = runtime(agent.runtime).command(call_of(execution), agent.runtime_settings)
-        environment = agent_environment(execution, home) | dict(command.env)
+        environment = agent_environment(execution, home, command.env_names) | dict(command.env)
         reached(CrashPoint.BEFORE_START)
-        launch.start(folder, _spec_of(execution, command), stdin=command.stdin, env=environment)
+        launch.start(folder, _spec_of(execution, command, environment), stdin=command.stdin, env=environment)
         reached(CrashPoint.AFTER_START)
     except Refused as error:
         return outcomes.not_started(error.detail)
@@ -80,12 +84,20 @@ def _watch_or_read(execution: Execution, folder: Path, watch: Watch) -> Outcome 
             return outcomes.lost(folder, "the process that carried it out was ended from outside.")
 
 
-def _spec_of(execution: Execution, command: CommandSpec) -> RunnerSpec:
+def _spec_of(execution: Execution, command: CommandSpec, environment: Mapping[str, str]) -> RunnerSpec:
+    wanted = isolation_of(execution.agent.runtime_settings)
+    account = account_of(wanted.user) if wanted.user else None
+    shown = replace(command, reads=(*command.reads, *OUR_COMMAND))
     return RunnerSpec(
-        argv=command.argv,
+        argv=wrapped(shown, wanted.bwrap, workspace=execution.agent.workspace, environment=environment),
         cwd=Path(execution.agent.workspace),
         timeout_seconds=execution.timeout_seconds,
         final_types=command.final_types,
         interrupt_first=command.interrupt_first,
         git=True,
+        account=Account(account.uid, account.gid, account.groups) if account else None,
+        memory_bytes=wanted.memory_bytes,
+        processes=wanted.processes,
+        limits={"RLIMIT_NPROC": wanted.processes} if account and wanted.processes else {},
+        wrapped=wanted.bwrap is not None,
     )

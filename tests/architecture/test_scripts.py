@@ -125,6 +125,19 @@ def test_pins_that_cannot_be_installed_stop_the_start_with_a_sentence(installed:
     (installed.folder / "requirements.txt").write_text(before)
 
 
+def test_optional_packages_that_cannot_be_had_do_not_stop_the_start(installed: Project) -> None:
+    (installed.folder / "requirements-model.txt").write_text("./no-such-folder\n")
+    assert installed.start().stderr == ""  # nobody has asked for them here
+
+    stamp = installed.folder / ".venv" / ".installed-requirements-model.txt"
+    stamp.write_text("# what was installed once\n")
+    started = installed.start()
+    stamp.unlink()
+
+    assert (started.returncode, started.stdout[:9]) == (0, "['serve']")
+    assert "Going on without requirements-model.txt" in started.stderr
+
+
 def test_a_linked_environment_is_never_emptied(tmp_path: Path) -> None:
     project = Project(tmp_path)
     elsewhere = tmp_path / "elsewhere"

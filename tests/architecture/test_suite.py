@@ -255,6 +255,18 @@ def test_sound_requirements_have_no_fault_and_the_second_file_holds_all_of_the_f
     ]
 
 
+def test_optional_packages_agree_with_what_they_are_installed_beside(tmp_path: Path) -> None:
+    pin = f"pydantic==2.1 \\\n    {HASH}\n"
+    (tmp_path / "requirements-dev.txt").write_text(pin)
+    (tmp_path / "requirements-model.txt").write_text(pin + pin.replace("pydantic", "openai"))
+    assert requirements_at_fault(tmp_path) == []
+
+    (tmp_path / "requirements-model.txt").write_text(pin.replace("2.1", "2.2"))
+    assert requirements_at_fault(tmp_path) == [
+        "requirements-model.txt pins pydantic==2.2, and requirements-dev.txt 2.1"
+    ]
+
+
 def test_long_files_are_remarked_but_tests_and_migrations_are_not(tmp_path: Path) -> None:
     for name in ("long.py", "short.py", "long.html", "app/migrations/0001.py", "tests/long.py"):
         path = tmp_path / name

@@ -18,6 +18,7 @@ from executions.worker.carrier import Carrier
 from loops.invariants import check_loop
 from loops.parameters import read_parameters
 from loops.services import start_loop
+from tests.bubblewrap import needs_bubblewrap
 from tests.journeys.server import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -218,3 +219,61 @@ def test_an_agent_whose_runner_was_killed_is_lost_and_not_started_again(
     assert count.read_text() == "x"
     assert check_loop(loop) == []
     wait_for(lambda: not marked_processes(carrier.home.root), what="an empty house")
+
+
+# --- isolation --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("isolation", "source", "kind", "words"),
+    [
+        (
+            {"memory_mb": 150},
+            "held = []\nwhile True: held.append(bytearray(b'x' * (8 << 20)))",
+            "memory_limit",
+            "150 MiB",
+        ),
+        (
+            {"processes": 3},
+            "import subprocess, time\nfor n in range(5): subprocess.Popen(['sleep', '60'])\ntime.sleep(60)",
+            "process_limit",
+            "3 processes",
+        ),
+    ],
+)
+def test_an_agent_over_its_limits_is_ended_and_told_why(
+    carrier: Carrier, make_agent: Callable[..., Agent], isolation: Any, source: str, kind: str, words: str
+) -> None:
+    argv = [sys.executable, "-c", f"print('so far', flush=True)\n{source}"]
+    agent = make_agent("hog", runtime="command", runtime_settings={"argv": argv, "isolation": isolation})
+
+    execution = ended(call(agent))
+
+    assert (execution.status, execution.error_kind) == ("failed", kind)
+    assert words in execution.error
+    assert execution.response == "so far\n"
+    assert not marked_processes(carrier.home.root)
+
+
+@needs_bubblewrap
+def test_an_agent_in_a_sandbox_works_in_its_folder_and_has_the_trinity_command(
+    carrier: Carrier, make_agent: Callable[..., Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = (
+        "import os, shutil; open('made', 'w').close()\n"
+        "print(os.getcwd(), os.environ['HOME'], os.path.exists(os.environ['SEEN']), bool(shutil.which('trinity')))"
+    )
+    monkeypatch.setenv("SEEN", str(carrier.home.root / "spool"))
+    read = [sys.prefix, sys.base_prefix]
+    chosen = {"argv": [sys.executable, "-c", look], "env": ["SEEN"], "isolation": {"bwrap": {"read": read}}}
+    agent = make_agent("boxed", runtime="command", runtime_settings=chosen)
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    Agent.objects.filter(pk=agent.pk).update(workspace=str(workspace))
+
+    execution = ended(call(agent))
+
+    home = carrier.home.root / "agents" / "boxed" / "home"
+    assert (execution.status, execution.error) == ("completed", "")
+    assert execution.response.split() == [str(workspace), str(home), "False", "True"]
+    assert (workspace / "made").exists()

@@ -115,8 +115,8 @@ def test_a_deadline_holds_at_least_one_run(timeout: int | None, effective: int) 
 
 
 def test_tools_are_restricted_only_where_the_runtime_can_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    unable = SimpleNamespace(restricts_tools=lambda settings: False)
-    monkeypatch.setattr("loops.parameters.runtime", lambda name: unable)
+    unable = SimpleNamespace(restricts_tools=lambda settings: False, answers_in_worker=True)
+    monkeypatch.setattr("agents.calls.runtime", lambda name: unable)
 
     assert "allowed_tools" in refused_on_agent(allowed_tools=["Bash"]).errors
     assert check_against_agent(read(), AGENT)["allowed_tools"] is None

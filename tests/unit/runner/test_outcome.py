@@ -19,6 +19,7 @@ FACTS = {
     "timed_out": False,
     "terminated": False,
     "hung": False,
+    "limit": None,
     "stdout_bytes": 10,
     "truncated_bytes": 0,
     "stderr_bytes": 0,
@@ -55,7 +56,7 @@ def test_what_is_no_object_is_damaged(path, content):
         read_outcome(path)
 
 
-@pytest.mark.parametrize("name", FACTS)
+@pytest.mark.parametrize("name", FACTS.keys() - {"limit"})  # earlier releases wrote none
 def test_every_fact_must_be_there(path, name):
     path.write_text(json.dumps({key: fact for key, fact in FACTS.items() if key != name}))
 

@@ -28,6 +28,8 @@ def test_a_plain_spec_stands():
         ("head_bytes", -1),
         ("tail_bytes", 0),
         ("limits", {"CORE": 0}),
+        ("memory_bytes", -1),
+        ("processes", -1),
     ],
 )
 def test_a_bound_that_makes_no_sense_is_refused_by_name(name, wrong):

@@ -45,6 +45,7 @@ def test_settings_have_defaults_but_for_the_permission_mode():
         "home": "own",
         "env": [],
         "unavailable_patience_seconds": 21_600,
+        "isolation": None,
     }
     assert errors_of() == ["runtime_settings.permission_mode"]
 

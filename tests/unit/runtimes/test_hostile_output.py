@@ -114,6 +114,14 @@ WORDS = st.sampled_from(
         "delta",
         "num_turns",
         "costBasis",
+        "totals",
+        "cost_usd",
+        "calls",
+        "number",
+        "text",
+        "failure",
+        "reply",
+        "names",
     ]
 )
 JSON = st.recursive(
@@ -122,7 +130,11 @@ JSON = st.recursive(
     max_leaves=6,
 )
 TYPES = st.sampled_from(
-    ["system", "assistant", "user", "result", "rate_limit_event", "error", "turn.completed", "item.completed"]
+    [
+        *("system", "assistant", "user", "result", "rate_limit_event", "error"),
+        *("turn.completed", "item.completed"),
+        *("model.message", "model.result", "model.retry", "model.end"),
+    ]
 )
 EVENTS = st.builds(lambda type, rest: {**rest, "type": type}, TYPES, st.dictionaries(WORDS, JSON, max_size=5))
 STREAMS = st.lists(EVENTS.map(lambda event: json.dumps(event).encode()) | st.binary(max_size=30), max_size=5)
@@ -134,6 +146,7 @@ READERS = [
     ("command", {"argv": ["agent"], "output": "stream-json"}),
     ("claude-code", {"permission_mode": "default", "mcp_servers": {"demo": {"command": "x"}}}),
     ("codex", {}),
+    ("model", {"protocol": "openai"}),
 ]
 
 

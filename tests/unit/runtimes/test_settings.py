@@ -27,6 +27,7 @@ def test_defaults_are_filled_in():
         "home": "own",
         "env": [],
         "unavailable_patience_seconds": 0,
+        "isolation": None,
     }
 
 

@@ -395,3 +395,39 @@ def test_archiving_asks_its_loops_to_stop_ends_its_keys_and_cancels_what_waits(
         assert again(loop).status == "stopped"
         assert check_loop(again(loop)) == []
     assert not Execution.objects.filter(ended_at=None).exists()
+
+
+# --- what the host must have ------------------------------------------------------------------------------
+
+ON_A_MODEL = {"name": "local", "runtime": "model", "runtime_settings": {"protocol": "openai"}}
+
+
+@pytest.fixture
+def no_model_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agents.runtimes import model
+
+    monkeypatch.setattr(model, "packages_are_installed", lambda: False)
+
+
+def test_what_a_runtime_lacks_on_this_host_is_said_before_anything_is_made(
+    as_admin: Caller, no_model_packages: None
+) -> None:
+    response = as_admin.post("/api/agents", ON_A_MODEL)
+
+    assert response.status_code == 400
+    assert "script/model-packages" in errors_of(response)["runtime"][0]
+    assert not Agent.objects.filter(name="local").exists()
+
+
+def test_an_agent_is_not_changed_into_what_this_host_cannot_run(as_admin: Caller, no_model_packages: None) -> None:
+    as_admin.post("/api/agents", NEW)
+
+    changes = {"runtime": "model", "runtime_settings": {"protocol": "openai"}}
+    response = as_admin.patch("/api/agents/new", changes)
+
+    assert "script/model-packages" in errors_of(response)["runtime"][0]
+    assert as_admin.get("/api/agents/new").json()["runtime"] == "scripted"
+
+
+def test_what_another_place_has_is_not_asked_here(as_admin: Caller, no_model_packages: None) -> None:
+    assert as_admin.post("/api/agents", {**ON_A_MODEL, "place": "elsewhere"}).status_code == 201

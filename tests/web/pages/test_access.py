@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from agents.runtimes.registry import runtime
 from executions.adding import check_call
 from executions.models import Execution
 from tests.web.pages.conftest import Stage
@@ -188,3 +189,21 @@ def test_the_policy_lets_nothing_in_from_elsewhere(as_alice: Client) -> None:
     assert "default-src 'none'" in policy
     assert "script-src 'self'" in policy
     assert "frame-ancestors 'none'" in policy
+
+
+def test_the_settings_say_what_holds_an_agent_and_what_does_not(
+    as_alice: Client, as_bob: Client, real: dict[str, str], stage: Stage
+) -> None:
+    sandbox = {"write": ["/srv/shared"]}
+    chosen = {"argv": ["agent"], "isolation": {"memory_mb": 512, "bwrap": sandbox}}
+    kept = runtime("command").clean_settings(chosen)
+    type(stage.agent).objects.filter(pk=stage.agent.pk).update(runtime="command", runtime_settings=kept)
+
+    for_alice, for_bob = (each.get(address("agent-settings", real)).content.decode() for each in (as_alice, as_bob))
+
+    assert "its home, and /srv/shared; nowhere else" in for_alice
+    assert "its home, and 1 folder more; nowhere else" in for_bob
+    assert "/srv/shared" not in for_bob
+    for page in (for_alice, for_bob):
+        assert "more than 512 MiB together is ended" in page
+        assert "It may start as many processes as its account may." in page
