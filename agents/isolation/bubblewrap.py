@@ -35,9 +35,8 @@ def wrapped(
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     mounts = [
         *_hidden(),
-        *(Mount(path, "--ro-bind", path) for path in (*_program_folders(command, environment), *command.reads)),
-        *(Mount(path, "--ro-bind", path) for path in wanted.read),
-        *(Mount(path, "--bind", path) for path in (*wanted.write, environment["HOME"], workspace)),
+        *_shown("--ro-bind", *_program_folders(command, environment), *command.reads, *wanted.read),
+        *_shown("--bind", *wanted.write, environment["HOME"], workspace),
         *_hidden_of_our_own(),
     ]
     # What lies within comes after what it lies in, so the nearest rule above a path is the one that holds for it.
@@ -76,6 +75,16 @@ def _hidden() -> list[Mount]:
     return [Mount(path, "--tmpfs") for path in folders if os.path.isdir(path) and not os.path.islink(path)] + shown
 
 
+def _shown(how: str, *paths: str) -> list[Mount]:
+    """Each path as what it leads to, since nothing can be mounted on a link; and under its own name, where the link
+    itself is hidden."""
+    mounts = []
+    for path in dict.fromkeys(paths):
+        real = os.path.realpath(path)
+        mounts += [Mount(name, how, real) for name in dict.fromkeys((real, path)) if name == real or _is_hidden(path)]
+    return mounts
+
+
 def _hidden_of_our_own() -> list[Mount]:
     secrets = Path(settings.BASE_DIR) / ".env"
     files = [Mount(str(secrets), "--ro-bind", "/dev/null")] if secrets.is_file() else []
@@ -93,7 +102,7 @@ def _program_folders(command: CommandSpec, environment: Mapping[str, str]) -> li
 
 
 def _is_hidden(path: str) -> bool:
-    return any(path.startswith(f"{hidden}/") for hidden in (*HIDDEN, str(Path.home())))
+    return any(path.startswith(f"{hidden}/") for hidden in (*HIDDEN, str(Path.home()), str(settings.TRINITY_HOME)))
 
 
 def _is_deep(folder: str) -> bool:

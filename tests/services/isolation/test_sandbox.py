@@ -1,7 +1,9 @@
 """What an agent in a sandbox sees and may write, tried with the real bubblewrap; and what is refused when it is set."""
 
 import os
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,27 @@ def test_what_the_setting_names_is_shown_or_may_be_written(inside, tmp_path):
     )
 
     assert told == "openshownmade\nkept"
+
+
+@needs_bubblewrap
+@pytest.mark.skipif(not os.access("/var", os.W_OK), reason="may not make a folder in /var")
+def test_links_to_what_is_shown_lead_there_whether_they_are_hidden_or_not(workspace, home, tmp_path):
+    """An environment of Python's, or a home, is often a link."""
+    place = Path(tempfile.mkdtemp(prefix="trinity-test-", dir="/var"))  # not hidden
+    try:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "real" / "file").write_text("seen\n")
+        for link in (place / "link", tmp_path / "link"):
+            link.symlink_to(tmp_path / "real")
+        environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+        for link in (place / "link", tmp_path / "link"):
+            spec = CommandSpec(argv=("sh", "-c", f"cat {link}/file; touch {link}/made"))
+            wanted = Bubblewrap(write=(str(link),))
+            argv = wrapped(spec, wanted, workspace=str(workspace), environment=environment)
+            assert subprocess.run(argv, env=environment, capture_output=True, check=False).stdout == b"seen\n"
+        assert (tmp_path / "real" / "made").exists()
+    finally:
+        shutil.rmtree(place)
 
 
 @needs_bubblewrap
