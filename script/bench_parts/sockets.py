@@ -34,12 +34,12 @@ class Memory:
         self.mib.append(usage.resident_mib([self.program]) or 0.0)
 
     def figures(self, what: str) -> Iterator[Figure]:
-        """Its end against what it was after the first fifth, when caches and pools are filled."""
+        """Its end against what it was after two thirds of the time, when caches and pools are about filled."""
         if not any(self.mib):
             return
-        early, last = self.mib[len(self.mib) // 5], self.mib[-1]
-        against = f"{early:.0f} MiB after a fifth"
-        yield Figure("live", f"{what}: memory", last, "MiB", against=against, ratio=last / early, bar=Bar(most=1.1))
+        early, last = self.mib[len(self.mib) * 2 // 3], self.mib[-1]
+        against = f"{early:.0f} MiB after two thirds"
+        yield Figure("live", f"{what}: memory", last, "MiB", against=against, ratio=last / early, bar=Bar(most=1.05))
 
 
 def fan_out(here: Installation, between: str, seconds: int, server: Program, bench: Bench) -> Iterator[Figure]:
