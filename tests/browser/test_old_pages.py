@@ -170,13 +170,15 @@ def play(story: Story) -> None:
 
 @pytest.fixture(scope="module")
 def story(
-    chromium: Browser, server: EmbeddedServer, cookies: Any, tmp_path_factory: pytest.TempPathFactory
+    chromium: Browser,
+    server: EmbeddedServer,
+    cookies: Any,
+    people: dict[str, Any],  # Bob is one of them
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Story]:
     gate = Gate(tmp_path_factory.mktemp("gate"))
     agent = f"old-pages-{secrets.token_hex(3)}"
     server.add_agent(agent, gate.argv, max_parallel_tasks=1)
-    made = server.manage("create_user", "bob")
-    assert made.returncode == 0, made.stderr
     context = chromium.new_context(storage_state=cookies, viewport={"width": 1160, "height": 900})
     context.set_default_timeout(PATIENCE)
     story = Story(server, context, gate, agent, fresh=context.new_page())
