@@ -20,8 +20,7 @@ def lock_agent(agent_id: int, *ahead: Statement) -> tuple[Agent, list[Answer]]:
     """The agent's row, held until the transaction ends, and the answers to what is asked ahead under the lock.
 
     All of it is one round trip, where the database allows it; each statement sees what was committed before it began,
-    so those after the lock see all that was done under it. NO KEY UPDATE: a plain FOR UPDATE deadlocks with the
-    foreign-key checks of children that are inserted meanwhile.
+    so those after the lock see all that was done under it.
     """
     if not connection.features.has_select_for_no_key_update:
         locked, *answers = carry_out(rows.reading(Agent, agent_id), *ahead)

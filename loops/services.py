@@ -61,8 +61,9 @@ def start_loop_in(step: AgentStep, viewer: Viewer, asked: LoopParameters, *, roo
 
 
 def _room_of(viewer: Viewer) -> str:
-    found = Execution.objects.filter(pk=viewer.execution_id).values_list("room_id", flat=True)
-    return (found.first() or "") if viewer.execution_id else ""
+    if not viewer.execution_id:
+        return ""
+    return Execution.objects.filter(pk=viewer.execution_id).values_list("room_id", flat=True).first() or ""
 
 
 def carry_on(record: LoopRecord, decision: Decision) -> None:

@@ -15,9 +15,9 @@ from trinity.rest.idempotency import Answer, once
 ROUTE = "form loops"
 
 
-def start_once(viewer: Viewer, agent: Agent, asked: LoopParameters, token: str) -> Loop:
+def start_once(viewer: Viewer, agent: Agent, asked: LoopParameters, token: str, *, room_id: str = "") -> Loop:
     """The loop that this form started before, else a new one; twins that come at once wait for the agent's lock."""
-    key = key_of_form(viewer, f"{ROUTE} {agent.name}", token, asdict(asked))
+    key = key_of_form(viewer, f"{ROUTE} {agent.name} {room_id}".strip(), token, asdict(asked))
     with agent_step(agent.pk) as step:
-        answer = once(key, lambda: Answer(302, {"loop_id": start_loop_in(step, viewer, asked).pk}))
+        answer = once(key, lambda: Answer(302, {"loop_id": start_loop_in(step, viewer, asked, room_id=room_id).pk}))
     return loop_for(viewer, answer.body["loop_id"])

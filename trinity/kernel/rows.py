@@ -40,7 +40,7 @@ def read(model: type[Row], key: str | int) -> Row | None:
 
 def find(model: type[Row], column: str, value: Any) -> Row | None:
     """The row with this value in a column that is unique, or None."""
-    return row_in(model, carry_out(Statement(_selection(model, _vendor(), column), (value,)))[0])
+    return row_in(model, carry_out(finding(model, column, value))[0])
 
 
 def insert(row: Model) -> None:
@@ -56,6 +56,13 @@ def update(model: type[Model], where: Mapping[str, Any], columns: Mapping[str, A
 def reading(model: type[Model], key: str | int) -> Statement:
     """Reads the row with this primary key; `row_in` makes it of the answer."""
     return Statement(_selection(model, _vendor()), (key,))
+
+
+def finding(model: type[Model], column: str, value: Any) -> Statement:
+    """Reads the row with this value, which may be a piece of SQL, in a column that is unique."""
+    if isinstance(value, Sql):
+        return Statement(_selection(model, _vendor(), column, value.text), value.values)
+    return Statement(_selection(model, _vendor(), column), (value,))
 
 
 def locking(model: type[Model], key: str | int) -> Statement:
@@ -130,15 +137,12 @@ def _written(model: type[Model], columns: Mapping[str, Any]) -> tuple[Names, lis
         if value.__class__ is Sql:
             pieces.append(value.text)
             values += value.values
-        elif plain and value in _BLANK:
-            pieces.append(_BLANK[value])
+        elif plain and value == "":
+            pieces.append("''")
         else:
             pieces.append("%s")
             values.append(value if prepare is None else prepare(value))
     return tuple(pieces), values
-
-
-_BLANK: dict[Any, str] = {"": "''"}
 
 
 def _stored(model: type[Model], name: str, value: Any) -> Any:
@@ -197,8 +201,8 @@ def _reading(model: type[Model], vendor: str) -> _Reading:
 
 
 @functools.cache
-def _selection(model: type[Model], vendor: str, column: str = "id") -> str:
-    return f"SELECT {columns_of(model)} FROM {_table(model)} WHERE {_quoted(column)} = %s"  # noqa: S608
+def _selection(model: type[Model], vendor: str, column: str = "id", value: str = "%s") -> str:
+    return f"SELECT {columns_of(model)} FROM {_table(model)} WHERE {_quoted(column)} = {value}"  # noqa: S608
 
 
 @functools.cache

@@ -1,7 +1,5 @@
 """What people do in rooms, by forms: open, write, cancel, try again, star, rename, close, add, remove; thin doors."""
 
-import hashlib
-import secrets
 from collections.abc import Callable
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,13 +7,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.form_tokens import key_of_form, new_token
 from accounts.pages import is_fragment, person_page
 from accounts.viewers import Viewer
 from agents.queries import visible_agents
 from trinity.kernel.errors import Refused
 from trinity.kernel.text import clean
 from trinity.kernel.typed import as_sent
-from trinity.rest.idempotency import Answer, IdempotencyKey, key_of, once
+from trinity.rest.idempotency import Answer, once
 from trinity.rest.problems import STATUS_OF
 from workspace import rooms, services
 from workspace.pages.open_form import OpenForm
@@ -130,7 +129,7 @@ def _workspace(request: HttpRequest, viewer: Viewer, form: OpenForm, *, status: 
         "form": form,
         "member": not viewer.is_client,
         "sidebar": sidebar_of(viewer, search=request.GET.get("q", "")),
-        "message_key": secrets.token_hex(16),
+        "message_key": new_token(),
     }
     return render(request, "workspace/workspace.html", context, status=status)
 
@@ -138,7 +137,8 @@ def _workspace(request: HttpRequest, viewer: Viewer, form: OpenForm, *, status: 
 def _open_once(viewer: Viewer, form: OpenForm, key: str) -> str:
     given = form.given()
     with rooms.opening(viewer, read_room(given)) as found:
-        answer = once(_key(viewer, "open", key, repr(given)), lambda: Answer(201, {"room_id": found.open().room.pk}))
+        remembered = key_of_form(viewer, "form rooms", key, given)
+        answer = once(remembered, lambda: Answer(201, {"room_id": found.open().room.pk}))
     room_id: str = answer.body["room_id"]
     return room_id
 
@@ -146,16 +146,8 @@ def _open_once(viewer: Viewer, form: OpenForm, key: str) -> str:
 def _post_once(viewer: Viewer, room_id: str, text: str, key: str) -> None:
     with room_step(room_id) as record:
         seat = seat_under_lock(record, viewer)
-        once(
-            _key(viewer, room_id, key, text),
-            lambda: Answer(201, {"seq": services.post_in(record, seat, text).seq}),
-        )
-
-
-def _key(viewer: Viewer, route: str, key: str, text: str) -> IdempotencyKey | None:
-    """A form that somebody goes back to and fills anew has its key still: the key counts with its text only."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return key_of(viewer, f"page:{route}", f"{key[:200]}:{mark}" if key else None, {})
+        remembered = key_of_form(viewer, f"form messages {room_id}", key, {"text": text})
+        once(remembered, lambda: Answer(201, {"seq": services.post_in(record, seat, text).seq}))
 
 
 def _changed(request: HttpRequest, viewer: Viewer, room_id: str, change: Callable[[], object]) -> HttpResponse:

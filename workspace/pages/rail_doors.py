@@ -7,13 +7,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.form_tokens import FORM_TOKEN
 from accounts.pages import is_fragment, member_page
 from accounts.viewers import Viewer
 from agents.queries import agent_for
 from loops.board import slim
 from loops.models import Loop
+from loops.pages.starting import start_once
 from loops.parameters import read_parameters
-from loops.services import request_stop, start_loop
+from loops.services import request_stop
 from trinity.kernel import clock
 from trinity.kernel.errors import Refused, refused_field
 from trinity.kernel.vocabulary import RefusalCode
@@ -63,7 +65,8 @@ def start(request: HttpRequest, viewer: Viewer, room_id: str) -> HttpResponse:
     form = StartForm(request.POST, agents=agents_in(seat))
     try:
         asked = read_parameters(form.given())
-        start_loop(viewer, agent_for(viewer, _agent_in(seat, form.agent_name)), asked, room_id=seat.room.pk)
+        agent = agent_for(viewer, _agent_in(seat, form.agent_name))
+        start_once(viewer, agent, asked, request.POST.get(FORM_TOKEN, ""), room_id=seat.room.pk)
     except Refused as refusal:
         form.refuse(refusal)
         status = STATUS_OF[refusal.code][0]

@@ -1,12 +1,12 @@
 """A room's page and the fragments that an open one reads again; doors that write nothing but what was seen."""
 
-import secrets
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from accounts.form_tokens import new_token
 from accounts.pages import person_page
 from accounts.viewers import Viewer
 from executions.pages import raw_text
@@ -127,7 +127,7 @@ def _common(seat: Seat) -> dict[str, Any]:
         "mentionable": mentionable(head),
         "closed": closed_text(seat.room, outside=seat.outside) if seat.room.closed else "",
         "member": not seat.outside,
-        "message_key": secrets.token_hex(16),
+        "message_key": new_token(),
     }
 
 

@@ -19,12 +19,14 @@ from .model_servers import AnthropicHandler, ModelServer, OpenAIHandler, serving
 pytestmark = pytest.mark.slow
 COMMIT = "echo more >> log.txt; git add -A; git -c user.name=Alice -c user.email=alice@localhost commit -qm more"
 WORK = "echo begun >> begun.txt; sleep 6; echo done >> done.txt"
+REPEAT = "trinity loop start 'SCENARIO:commit {{run}}' --max-runs 3 --no-progress 0"
 WAKE_UP = {"delaySeconds": 60, "reason": "again", "prompt": "again"}
 CLAUDE_SCENARIOS: dict[str, Any] = {
     "commit": [[("Bash", {"command": COMMIT})], ["One small improvement is committed."]],
     "work": [[("Bash", {"command": WORK})], ["worked"]],
     "ask": [[("mcp__trinity__agents", {})], ["asked"]],
     "wake": [[("ScheduleWakeup", WAKE_UP)], ["scheduled"]],
+    "repeat": [[("Bash", {"command": REPEAT})], ["I have asked for it three times."]],
     "forbidden": [[("Bash", {"command": "rm -rf /nothing"}), ("Write", {"file_path": "x", "content": "y"})], ["no"]],
     "login": 401,
 }
@@ -243,3 +245,29 @@ def test_a_login_that_has_run_out_is_told_by_the_check_call(
     assert "Log in again" in added.stderr
     assert "It gets ANTHROPIC_API_KEY" in added.stderr
     assert os.environ.get("ANTHROPIC_API_KEY") != "sk-ant-test"
+
+
+@pytest.mark.parametrize("program", each(CLAUDE, "claude"))
+def test_asked_in_a_room_to_repeat_it_starts_a_loop_of_the_room_by_the_trinity_command(
+    server: EmbeddedServer, repo: Path, model: ModelServer, program: str
+) -> None:
+    assert add(server, "claude", str(repo), "--program", program, "--approve", "Bash").returncode == 0
+    server.start()
+    status, room = server.post("/api/rooms", {"agents": ["my-repo"], "text": "Do this three times: SCENARIO:repeat"})
+    assert status == 201, room
+    address = f"/api/rooms/{room['room_id']}"
+
+    def card() -> dict[str, Any] | None:
+        found = [one["loop"] for one in server.get(address)[1]["messages"] if one["kind"] == "loop"]
+        return found[0] if found and found[0]["words"]["tone"] != "active" else None
+
+    ended = wait_for(card, seconds=90, what="the loop's card to say that it has ended")
+
+    assert (ended["words"]["workspace"], ended["run_number"], ended["max_runs"]) == ("Done", 3, 3)
+    assert server.get(f"{address}/loops")[1][0]["loop_id"] == ended["loop_id"]
+    said = [one for one in server.get(address)[1]["messages"] if one["kind"] == "said"]
+    assert said[-1]["text"] == "I have asked for it three times."
+    assert said[-1]["members_only"]
+    prompt = server.get(f"/api/executions/{said[-1]['execution_id']}")[1]["prompt"]
+    assert "trinity loop start" in prompt, "the platform says how repetition is done here"
+    assert len((repo / "log.txt").read_text().splitlines()) == 3

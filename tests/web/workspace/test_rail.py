@@ -192,6 +192,17 @@ def test_a_refusal_stands_at_its_field_and_keeps_what_was_typed(
     assert not Loop.objects.exists()
 
 
+def test_the_form_sent_twice_starts_one_loop_and_filled_anew_another(as_alice: Client, open_a_room: OpenRoom) -> None:
+    address = f"/workspace/rooms/{open_a_room().pk}/loops/"
+    (token,) = re.findall(r'name="form_token" value="([^"]+)"', text_of(as_alice.get(address)))
+    typed = {"agent": "scribe", "message": "Once", "max_runs": "2", "form_token": token}
+
+    for message in ("Once", "Once", "Another"):
+        assert as_alice.post(address, typed | {"message": message}).status_code == 302
+
+    assert sorted(Loop.objects.values_list("message", flat=True)) == ["Another", "Once"]
+
+
 def test_an_agent_that_takes_no_part_is_not_started(as_alice: Client, open_a_room: OpenRoom, make_agent: Any) -> None:
     room = open_a_room()
     make_agent("elsewhere")

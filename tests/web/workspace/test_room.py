@@ -45,7 +45,7 @@ def test_a_room_is_opened_from_the_form_with_its_first_message(as_alice: Client,
 
 
 def test_the_form_sent_twice_opens_one_room(as_alice: Client, agent: Any) -> None:
-    asked = {"agents": ["scribe"], "title": "Once", "key": "0123"}
+    asked = {"agents": ["scribe"], "title": "Once", "key": "0123456789abcdef"}
 
     answers = {as_alice.post("/workspace/", asked)["Location"] for _ in range(2)}
 
@@ -138,7 +138,7 @@ def test_what_is_posted_stands_in_the_transcript(as_alice: Client, open_a_room: 
 def test_the_same_message_sent_twice_by_a_bad_line_is_one(as_alice: Client, open_a_room: OpenRoom) -> None:
     room = open_a_room()
     for text in ("Once", "Once", "Another text of the same form"):
-        assert as_alice.post(path(room, "post/"), {"text": text, "key": "k1"}).status_code == 302
+        assert as_alice.post(path(room, "post/"), {"text": text, "key": "the-same-message"}).status_code == 302
 
     assert [one.text for one in Message.objects.filter(kind="said")] == ["Once", "Another text of the same form"]
 
