@@ -29,7 +29,7 @@ def begin(**_: Any) -> None:
     from trinity import checks
 
     checks.refuse_unsafe_settings()
-    if not settings.DISTRIBUTED:
+    if not settings.DISTRIBUTED and not current.is_running():  # the embedded server has begun before its Celery
         raise SystemExit(
             "DATABASE_URL and REDIS_URL are not set: SQLite serves one process only, and script/server starts it, "
             "with its worker inside."
