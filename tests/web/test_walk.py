@@ -39,6 +39,10 @@ PRIVATE, TASK, INSIDE = "walnut", "pelican", "/srv/inside"
 TRACES = re.compile(rf"loop|exec_|{PRIVATE}|{TASK}|{INSIDE}|cost|budget", re.IGNORECASE)
 SECRETS = re.compile(rf"{PRIVATE}|{TASK}|{INSIDE}|quince", re.IGNORECASE)  # "quince" is said in the shared room
 
+OF_THIS_ANSWER = ("Location", "X-Request-ID")
+# Tokens of forms: one in some ten thousand spells "loop" by chance.
+RANDOM = re.compile(r"\b[A-Za-z0-9]{64}\b|(?<=value=\")[A-Za-z0-9_-]{22}(?=\")")
+
 
 @dataclass
 class World:
@@ -130,8 +134,8 @@ def bodies(client: Client, address: str) -> list[tuple[str, int, str]]:
             transaction.get_connection().atomic_blocks[-1]._from_testcase = True
             answer = getattr(client, method)(address)
             transaction.set_rollback(True)
-        headers = {name: value for name, value in answer.headers.items() if name != "Location"}
-        text = f"{headers}\n{answer.content.decode(errors='replace')}"
+        headers = {name: value for name, value in answer.headers.items() if name not in OF_THIS_ANSWER}
+        text = RANDOM.sub("", f"{headers}\n{answer.content.decode(errors='replace')}")
         for part in filter(None, address.split("/")):
             text = text.replace(part, "")
         found.append((method, answer.status_code, text))

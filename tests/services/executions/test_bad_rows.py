@@ -1,7 +1,7 @@
 """One bad row, or one part of the sweep that fails, keeps nothing else from its turn."""
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,12 @@ def viewer(alice: Any) -> Viewer:
 
 
 @pytest.fixture
-def sweep(tmp_path: Path) -> Sweep:
-    """The sweep of a worker that does not run by itself."""
+def sweep(tmp_path: Path) -> Iterator[Sweep]:
+    """The sweep of a worker that does not run by itself; what it has begun ends before the tables are emptied."""
     carrier = Carrier(tmp_path)
     carrier.claimant = OTHER_WORKER
-    return Sweep(carrier)
+    yield Sweep(carrier)
+    carrier._pool.shutdown(wait=True)
 
 
 @pytest.fixture
